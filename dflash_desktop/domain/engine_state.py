@@ -1,0 +1,68 @@
+"""The states of the engine process, as the status line shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dflash_desktop.domain.pair import LoadedPair
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """No process runs, and none was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """The process was started and has not said hello yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The process runs and holds no model."""
+
+    runtime: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A model is being read and compiled; `slow` after the time in which most are done."""
+
+    stage: str
+    fraction: float | None = None
+    slow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model waits for a question."""
+
+    pair: LoadedPair
+
+
+@dataclass(frozen=True, slots=True)
+class Generating:
+    """An answer is on its way; `slow` when no event came for a long time."""
+
+    pair: LoadedPair
+    slow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """The process was told to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """The process ended by itself or was ended as tainted; restarts count against the limit."""
+
+    cause: str
+    exit_code: int | None
+    log_tail: tuple[str, ...]
+    will_restart: bool
+
+
+EngineState = Absent | Starting | Ready | Loading | Loaded | Generating | Stopping | Crashed

@@ -1,0 +1,80 @@
+"""Where settings, models, logs and resources live: the only place that builds such paths."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+APP_NAME = "dflash-desktop"
+HOME_VARIABLE = "DFLASH_HOME"
+"""Set to a folder, everything the program writes goes below it: for tests and for USB sticks."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppPaths:
+    """Folders of one installation; none is made before it is needed."""
+
+    config_dir: Path
+    data_dir: Path
+    cache_dir: Path
+    log_dir: Path
+
+    @property
+    def settings_file(self) -> Path:
+        """The person's settings."""
+        return self.config_dir / "settings.json"
+
+    @property
+    def models_dir(self) -> Path:
+        """Models that the program brought in."""
+        return self.data_dir / "models"
+
+    @property
+    def incoming_dir(self) -> Path:
+        """What is on its way; on the same disk as `models_dir`, so that moves are atomic."""
+        return self.data_dir / "incoming"
+
+    @property
+    def conversations_dir(self) -> Path:
+        """One JSON file for each conversation."""
+        return self.data_dir / "conversations"
+
+    @property
+    def measurements_file(self) -> Path:
+        """Stored benchmark reports."""
+        return self.data_dir / "measurements.json"
+
+    @property
+    def compile_cache_dir(self) -> Path:
+        """Compiled models of the OpenVINO runtime."""
+        return self.cache_dir / "compiled"
+
+
+def app_paths() -> AppPaths:
+    """The folders of this person's installation, by the system's conventions."""
+    home = os.environ.get(HOME_VARIABLE)
+    if home:
+        root = Path(home)
+        return AppPaths(root / "config", root / "data", root / "cache", root / "logs")
+    dirs = platformdirs.PlatformDirs(APP_NAME, appauthor=False, roaming=False)
+    return AppPaths(
+        Path(dirs.user_config_dir),
+        Path(dirs.user_data_dir),
+        Path(dirs.user_cache_dir),
+        Path(dirs.user_log_dir),
+    )
+
+
+def resources_dir() -> Path:
+    """The resources that came with the program: packed into the package, or beside a checkout.
+
+    Raises `FileNotFoundError` when neither is there, which means a broken installation.
+    """
+    package = Path(__file__).resolve().parent
+    for candidate in (package / "_resources", package.parent / "resources"):
+        if candidate.is_dir():
+            return candidate
+    raise FileNotFoundError("the program's resources folder is missing; install it again")

@@ -1,0 +1,1 @@
+"""Asyncio and files; no Qt and no native engine."""

