@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.generation import KvCachePrecision
+from dflash_desktop.domain.pair import MeasurementKey
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
-
-    from dflash_desktop.domain.generation import KvCachePrecision
-    from dflash_desktop.domain.pair import MeasurementKey
 
 
 class PromptKind(StrEnum):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
-from dflash_desktop.domain.generation import PromptMessage, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from dflash_desktop.domain.generation import DraftUse, FinishReason, GenerationStats, TextRun
+from dflash_desktop.domain.generation import (
+    DraftUse,
+    FinishReason,
+    GenerationStats,
+    PromptMessage,
+    Role,
+    TextRun,
+)
 
 UNTITLED = "New chat"
 TITLE_CHARACTERS = 48
@@ -75,7 +76,7 @@ def prompt_messages(conversation: Conversation) -> tuple[PromptMessage, ...]:
 
 def without_last_answer(conversation: Conversation) -> tuple[Conversation, str]:
     """For "retry": the conversation up to before the last question, and that question's text."""
-    messages: Sequence[Message] = conversation.messages
+    messages = conversation.messages
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].role is Role.USER:
             kept = tuple(messages[:index])

@@ -64,14 +64,14 @@ def choose_device(report: DeviceReport, wanted: str = "") -> Device:
             Problem(
                 code="no_device",
                 headline="OpenVINO found no device to run a model on.",
-                advice="Reinstall the program: even without a graphics card the CPU must be found.",
+                advice="Install the program again: the CPU must be found even without a GPU.",
             )
         )
     return min(usable, key=_preference)
 
 
 def default_kv_cache_precision(device: Device) -> KvCachePrecision:
-    """f32 on a CPU, where it keeps the text identical with and without the draft (measured); f16 on GPUs."""
+    """f32 on a CPU, where it keeps the text equal with and without the draft; f16 on GPUs."""
     return KvCachePrecision.F16 if device.id.startswith("GPU") else KvCachePrecision.F32
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from dflash_desktop.domain.pair import LoadedPair
+from dflash_desktop.domain.pair import LoadedPair
 
 
 @dataclass(frozen=True, slots=True)

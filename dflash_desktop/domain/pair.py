@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from dflash_desktop.domain.generation import KvCachePrecision
+from dflash_desktop.domain.generation import KvCachePrecision
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class _Message(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fie
 
 
 class Load(_Message, frozen=True, tag="load"):
-    """Load a pair, replacing what is loaded. Answered by `LoadProgress`…, then `Loaded` or `Failed`.
+    """Load a pair, replacing what is loaded. → `LoadProgress`…, then `Loaded` or `Failed`.
 
     `device` is OpenVINO's name; `kv_cache_precision` None takes the device's default. With
     `keep_both` the target is held twice, with and without the draft, so that switching costs
@@ -58,7 +58,7 @@ class Load(_Message, frozen=True, tag="load"):
 
 
 class Generate(_Message, frozen=True, tag="generate"):
-    """Answer the last message. Answered by `Started`, `Prefill`…, `Text`…, then `Finished` or `Failed`.
+    """Answer the last message. → `Started`, `Prefill`…, `Text`…, then `Finished` or `Failed`.
 
     `assistant_tokens` 0 runs without the draft. When the prompt does not fit the context, the
     oldest turns are left out if `leave_out_oldest`, else the job fails with code "context_full".
@@ -91,7 +91,7 @@ class Detokenize(_Message, frozen=True, tag="detokenize"):
 
 
 class ConvertGguf(_Message, frozen=True, tag="convert_gguf"):
-    """Convert `gguf_path` to OpenVINO files in `output_dir` (made; must be empty). → `Converted`."""
+    """Convert `gguf_path` to OpenVINO files in `output_dir`, which must not exist. → `Converted`."""
 
     job: int
     gguf_path: Path
@@ -184,7 +184,7 @@ class Loaded(_Message, frozen=True, tag="loaded"):
 
 
 class Started(_Message, frozen=True, tag="started"):
-    """The prompt was built: its size, what had to be left out, whether thinking is already open."""
+    """The prompt was built: its size, what was left out, whether thinking is already open."""
 
     job: int
     prompt_tokens: int
