@@ -1,0 +1,181 @@
+"""What a person can choose: each choice with its default, its bounds and the words beside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from dflash_desktop.domain.generation import KvCachePrecision, SamplingParams
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SETTINGS_VERSION = 1
+
+
+class Theme(StrEnum):
+    """Which set of colours the window uses."""
+
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingText:
+    """The words beside a setting: a short title and one sentence of help."""
+
+    title: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The smallest and largest value that is accepted, both included."""
+
+    minimum: float
+    maximum: float
+
+    def clamp(self, value: float) -> float:
+        """The nearest accepted value; NaN becomes the smallest."""
+        return self.minimum if math.isnan(value) else min(max(value, self.minimum), self.maximum)
+
+
+@dataclass(frozen=True, slots=True)
+class AddedPair:
+    """A pair of folders on this disk that the person added."""
+
+    id: str
+    title: str
+    target_dir: Path
+    draft_dir: Path | None = None
+
+
+_TEXT = "text"
+
+
+def _described(title: str, text: str) -> Mapping[str, SettingText]:
+    return {_TEXT: SettingText(title, text)}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that is kept between two starts of the program."""
+
+    version: int = SETTINGS_VERSION
+    theme: Theme = field(
+        default=Theme.SYSTEM,
+        metadata=_described("Colours", "Light, dark, or whatever the system uses."),
+    )
+    device: str = field(
+        default="",
+        metadata=_described(
+            "Run on",
+            "The device that computes the answers. Automatic takes a discrete Intel graphics "
+            "card first, then integrated graphics, then the CPU.",
+        ),
+    )
+    kv_cache_precision: KvCachePrecision | None = field(
+        default=None,
+        metadata=_described(
+            "KV cache",
+            "How the model's memory of the conversation is stored. On the CPU f32 keeps answers "
+            "identical with and without a draft; smaller formats save memory.",
+        ),
+    )
+    sampling: SamplingParams = field(
+        default_factory=SamplingParams,
+        metadata=_described(
+            "Sampling",
+            "How the next word is chosen. At temperature 0 the most likely word is always taken, "
+            "and only then can a draft help.",
+        ),
+    )
+    system_prompt: str = field(
+        default="",
+        metadata=_described(
+            "System prompt",
+            "Instructions that the model reads before every new conversation.",
+        ),
+    )
+    show_draft_tokens: bool = field(
+        default=False,
+        metadata=_described(
+            "Show draft tokens",
+            "Tints the words that the draft proposed and the target accepted.",
+        ),
+    )
+    last_pair_id: str = field(
+        default="",
+        metadata=_described("Last model", "The model that is loaded when the program starts."),
+    )
+    added_pairs: tuple[AddedPair, ...] = field(
+        default=(),
+        metadata=_described("Your own pairs", "Folders on this disk that you added."),
+    )
+
+
+class SettingsChange(TypedDict, total=False):
+    """The fields that a change may name; each as in `Settings`."""
+
+    theme: Theme
+    device: str
+    kv_cache_precision: KvCachePrecision | None
+    sampling: SamplingParams
+    system_prompt: str
+    show_draft_tokens: bool
+    last_pair_id: str
+    added_pairs: tuple[AddedPair, ...]
+
+
+SETTING_TEXTS: Mapping[str, SettingText] = {
+    f.name: f.metadata[_TEXT] for f in fields(Settings) if _TEXT in f.metadata
+}
+
+SAMPLING_TEXTS: Mapping[str, SettingText] = {
+    "temperature": SettingText(
+        "Temperature",
+        "0 always takes the most likely word, and the draft can help. Higher is more varied, "
+        "and the draft rests.",
+    ),
+    "top_p": SettingText(
+        "Top p", "Only the most likely words whose chances add up to this are considered."
+    ),
+    "top_k": SettingText(
+        "Top k", "Only this many of the most likely words are considered; 0 means all."
+    ),
+    "repetition_penalty": SettingText(
+        "Repetition penalty", "Above 1, words that were already used become less likely."
+    ),
+    "seed": SettingText("Seed", "The same seed with the same question gives the same answer."),
+    "max_new_tokens": SettingText("Longest answer", "The answer stops after this many tokens."),
+}
+
+SAMPLING_BOUNDS: Mapping[str, Bounds] = {
+    "temperature": Bounds(0.0, 2.0),
+    "top_p": Bounds(0.01, 1.0),
+    "top_k": Bounds(0, 1000),
+    "repetition_penalty": Bounds(1.0, 2.0),
+    "seed": Bounds(0, 2**31 - 1),
+    "max_new_tokens": Bounds(1, 32_768),
+}
+
+
+def within_bounds(settings: Settings) -> Settings:
+    """The settings with every number moved to the nearest accepted value."""
+    sampling = settings.sampling
+    clamped = replace(
+        sampling,
+        temperature=SAMPLING_BOUNDS["temperature"].clamp(sampling.temperature),
+        top_p=SAMPLING_BOUNDS["top_p"].clamp(sampling.top_p),
+        top_k=int(SAMPLING_BOUNDS["top_k"].clamp(sampling.top_k)),
+        repetition_penalty=SAMPLING_BOUNDS["repetition_penalty"].clamp(
+            sampling.repetition_penalty
+        ),
+        seed=int(SAMPLING_BOUNDS["seed"].clamp(sampling.seed)),
+        max_new_tokens=int(SAMPLING_BOUNDS["max_new_tokens"].clamp(sampling.max_new_tokens)),
+    )
+    return replace(settings, sampling=clamped)
