@@ -8,11 +8,12 @@ from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
 
-from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.pair import MeasurementKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from dflash_desktop.domain.generation import KvCachePrecision
 
 
 class PromptKind(StrEnum):

@@ -91,7 +91,7 @@ class Detokenize(_Message, frozen=True, tag="detokenize"):
 
 
 class ConvertGguf(_Message, frozen=True, tag="convert_gguf"):
-    """Convert `gguf_path` to OpenVINO files in `output_dir`, which must not exist. → `Converted`."""
+    """Convert a GGUF file to OpenVINO files in `output_dir`, made anew. → `Converted`."""
 
     job: int
     gguf_path: Path

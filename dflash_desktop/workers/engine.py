@@ -1,0 +1,258 @@
+"""The engine process: loads a pair, answers prompts, converts GGUF files, lists devices."""
+
+from __future__ import annotations
+
+import shutil
+import traceback
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, assert_never
+
+from dflash_desktop.domain.detokenizer import IncrementalDetokenizer
+from dflash_desktop.domain.devices import default_kv_cache_precision, normal_device_id
+from dflash_desktop.domain.generation import FinishReason, TextRun, ThinkingMode
+from dflash_desktop.domain.pair import LoadedPair
+from dflash_desktop.workers import model_folder, protocol
+from dflash_desktop.workers.failures import failed
+from dflash_desktop.workers.prompt import PromptBuilder
+from dflash_desktop.workers.runtime import WorkerRuntime
+from dflash_desktop.workers.text_pipeline import (
+    LastStep,
+    PairPipelines,
+    PipelineSource,
+    PrefillStep,
+    TokenStep,
+)
+
+if TYPE_CHECKING:
+    from dflash_desktop.workers.prompt import Prompt
+
+_TEXT_INTERVAL_SECONDS: Final = 0.016
+"""A frame of the screen: sending more often costs both sides and shows nothing more."""
+
+
+_EngineJob = (
+    protocol.Load
+    | protocol.Generate
+    | protocol.Score
+    | protocol.Detokenize
+    | protocol.ConvertGguf
+    | protocol.ListDevices
+    | protocol.Unload
+)
+_NOT_JOBS_OF_THIS_WORKER = (
+    protocol.FetchWheelMember,
+    protocol.Cancel,
+    protocol.Ping,
+    protocol.Shutdown,
+)
+
+
+class EngineJobs:
+    """Runs the commands of one window, one at a time, on the process's main thread."""
+
+    def __init__(self, runtime: WorkerRuntime) -> None:
+        self._runtime = runtime
+        self._pipelines: PairPipelines | None = None
+        self._prompts: PromptBuilder | None = None
+
+    def run(self, command: protocol.Command) -> None:
+        """Do one job; every fault becomes a `Failed` event."""
+        if isinstance(command, _NOT_JOBS_OF_THIS_WORKER):
+            return
+        try:
+            self._do(command)
+        except Exception as error:  # noqa: BLE001 - the process boundary: the window has words for it
+            traceback.print_exc()  # to this process's log
+            self._runtime.send(failed(command.job, error))
+
+    def _do(self, command: _EngineJob) -> None:
+        match command:
+            case protocol.Load():
+                self._load(command)
+            case protocol.Generate():
+                self._generate(command)
+            case protocol.Score():
+                self._score(command)
+            case protocol.Detokenize():
+                self._detokenize(command)
+            case protocol.ConvertGguf():
+                self._convert(command)
+            case protocol.ListDevices():
+                self._list_devices(command)
+            case protocol.Unload():
+                self._unload(command)
+            case _:
+                assert_never(command)
+
+    def _load(self, command: protocol.Load) -> None:
+        started_at = perf_counter()
+        self._pipelines = self._prompts = None
+        self._progress(command.job, "Checking the model's files")
+        facts = model_folder.check_target(command.target_dir)
+        draft = model_folder.check_draft(command.draft_dir) if command.draft_dir else None
+        from dflash_desktop.workers.device_list import device_named, runtime_version
+
+        device = device_named(normal_device_id(command.device))
+        precision = command.kv_cache_precision or default_kv_cache_precision(device)
+        source = PipelineSource(
+            target_dir=command.target_dir,
+            draft_dir=command.draft_dir,
+            draft=draft,
+            device=device.id,
+            kv_cache_precision=precision,
+            keep_both=command.keep_both,
+            cache_dir=command.cache_dir,
+        )
+        pipelines = PairPipelines(source, report=lambda s: self._progress(command.job, s))
+        pipelines.build()
+        prompts = PromptBuilder(pipelines.tokenizer, config_context_tokens=facts.context_tokens)
+        self._pipelines, self._prompts = pipelines, prompts
+        pair = LoadedPair(
+            target_dir=command.target_dir,
+            draft_dir=command.draft_dir,
+            draft=draft,
+            device=device.id,
+            device_name=device.full_name,
+            driver=device.driver,
+            runtime=runtime_version(),
+            kv_cache_precision=precision,
+            context_tokens=prompts.context_tokens,
+            keeps_both=command.keep_both,
+            fingerprint=model_folder.fingerprint(command.target_dir, command.draft_dir),
+            load_seconds=perf_counter() - started_at,
+            supports_thinking=prompts.supports_thinking,
+            template_note="" if prompts.has_template else _NO_TEMPLATE,
+        )
+        self._runtime.send(protocol.Loaded(command.job, pair))
+
+    def _generate(self, command: protocol.Generate) -> None:
+        pipelines, prompts = self._loaded()
+        prompt = prompts.build(
+            command.messages,
+            thinking=command.params.thinking,
+            max_new_tokens=command.params.max_new_tokens,
+            leave_out_oldest=command.leave_out_oldest,
+        )
+        self._runtime.send(
+            protocol.Started(
+                job=command.job,
+                prompt_tokens=len(prompt.token_ids),
+                context_tokens=prompts.context_tokens,
+                left_out_messages=prompt.left_out_messages,
+                thinking_is_open=prompt.thinking_is_open,
+            )
+        )
+        self._answer(command, pipelines, prompts, prompt)
+
+    def _answer(
+        self,
+        command: protocol.Generate,
+        pipelines: PairPipelines,
+        prompts: PromptBuilder,
+        prompt: Prompt,
+    ) -> None:
+        job = command.job
+        tokenizer = pipelines.tokenizer
+        text = IncrementalDetokenizer(lambda lists: list(tokenizer.decode(lists)))
+        token_ids: list[int] = []
+        waiting: list[TextRun] = []
+        sent_at = 0.0
+        for step in pipelines.generate(
+            prompt.token_ids,
+            command.params,
+            assistant_tokens=command.assistant_tokens,
+            context_tokens=prompts.context_tokens,
+            is_cancelled=lambda: self._runtime.is_cancelled(job),
+        ):
+            match step:
+                case PrefillStep(done):
+                    self._runtime.send(protocol.Prefill(job, done, len(prompt.token_ids)))
+                case TokenStep(tokens, drafted, stats):
+                    token_ids.extend(tokens)
+                    waiting += text.push(tokens, step=stats.steps - 1, drafted=drafted)
+                    if perf_counter() - sent_at >= _TEXT_INTERVAL_SECONDS:
+                        self._runtime.send(protocol.Text(job, tuple(waiting), stats))
+                        waiting.clear()
+                        sent_at = perf_counter()
+                case LastStep(reason, stats):
+                    waiting += text.finish()
+                    self._runtime.send(protocol.Text(job, tuple(waiting), stats))
+                    if (
+                        reason is FinishReason.LENGTH
+                        and stats.tokens < command.params.max_new_tokens
+                    ):
+                        reason = FinishReason.CONTEXT
+                    self._runtime.send(protocol.Finished(job, reason, stats, tuple(token_ids)))
+
+    def _score(self, command: protocol.Score) -> None:
+        pipelines, prompts = self._loaded()
+        prompt = prompts.build(
+            command.messages,
+            thinking=ThinkingMode.MODEL_DEFAULT,
+            max_new_tokens=1,
+            leave_out_oldest=False,
+        )
+        context = (*prompt.token_ids, *command.answer_prefix)
+        scores = tuple(pipelines.log_probability(context, token) for token in command.candidates)
+        self._runtime.send(protocol.Scored(command.job, scores))
+
+    def _detokenize(self, command: protocol.Detokenize) -> None:
+        pipelines, _ = self._loaded()
+        lists = [list(tokens) for tokens in command.token_lists]
+        texts = tuple(str(text) for text in pipelines.tokenizer.decode(lists)) if lists else ()
+        self._runtime.send(protocol.Detokenized(command.job, texts))
+
+    def _convert(self, command: protocol.ConvertGguf) -> None:
+        from openvino_genai import LLMPipeline
+
+        started_at = perf_counter()
+        self._progress(command.job, "Converting the model for OpenVINO")
+        command.output_dir.mkdir(parents=True)
+        # GenAI writes beside the file that it reads, so it reads through a link of ours; where
+        # links are not allowed (Windows without the right, FAT) the bytes are copied.
+        source = command.output_dir / command.gguf_path.name
+        try:
+            source.hardlink_to(command.gguf_path)
+        except OSError:
+            shutil.copyfile(command.gguf_path, source)
+        try:
+            LLMPipeline(str(source), "CPU", enable_save_ov_model=True)
+        finally:
+            source.unlink()
+        model_folder.check_target(command.output_dir)
+        self._runtime.send(protocol.Converted(command.job, perf_counter() - started_at))
+
+    def _list_devices(self, command: protocol.ListDevices) -> None:
+        from dflash_desktop.workers.device_list import list_devices
+
+        self._runtime.send(protocol.Devices(command.job, list_devices()))
+
+    def _unload(self, command: protocol.Unload) -> None:
+        self._pipelines = self._prompts = None
+        self._runtime.send(protocol.Unloaded(command.job))
+
+    def _loaded(self) -> tuple[PairPipelines, PromptBuilder]:
+        if self._pipelines is None or self._prompts is None:
+            raise model_folder.ModelFolderError("nothing_loaded", "no model is loaded")
+        return self._pipelines, self._prompts
+
+    def _progress(self, job: int, stage: str) -> None:
+        self._runtime.send(protocol.LoadProgress(job, stage))
+
+
+_NO_TEMPLATE: Final = (
+    "This model brings no chat template, so messages reach it as plain text. It is probably a "
+    "base model, which continues text rather than answering."
+)
+
+
+def main() -> None:
+    """Entry point of the engine process."""
+    runtime = WorkerRuntime.claim("engine")
+    from dflash_desktop.workers.device_list import runtime_version
+
+    runtime.serve(EngineJobs(runtime).run, hello_runtime=runtime_version())
+
+
+if __name__ == "__main__":
+    main()
