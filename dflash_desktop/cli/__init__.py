@@ -1,0 +1,219 @@
+"""The command line, `dflash-desktop COMMAND`: find the command, run it, print the outcome.
+
+Exit codes: 0 done, 1 a fault that is explained, 2 wrong usage, 130 interrupted by the person,
+141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from dflash_desktop import __version__
+from dflash_desktop.cli import doctor
+from dflash_desktop.cli.context import CommandContext
+from dflash_desktop.cli.result import JSON_VERSION
+from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from dflash_desktop.cli.result import Result
+
+_log = logging.getLogger(__name__)
+
+EXIT_OK = 0
+EXIT_FAULT = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+EXIT_READER_GONE = 141
+
+PROGRAM = "dflash-desktop"
+
+EXAMPLES = f"""\
+examples:
+  {PROGRAM}                             open the window
+  {PROGRAM} starter install             get the small model for a first try
+  {PROGRAM} chat --prompt "Hello"       ask one question
+  {PROGRAM} bench --fast                measure what the draft gains here
+  {PROGRAM} doctor --json               devices and versions, for a program
+
+Each command explains itself: {PROGRAM} chat --help
+"""
+
+
+class Command(Protocol):
+    """What each module of a command offers; the first line of HELP is its summary."""
+
+    HELP: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's own arguments."""
+
+    async def run(self, args: argparse.Namespace, context: CommandContext) -> Result:
+        """Do it; raises `AppError` for what a person must know."""
+
+
+COMMANDS: Mapping[str, Command] = {"doctor": doctor}
+
+
+class UsageError(Exception):
+    """The arguments make no sense; `program` is the command whose help explains them."""
+
+    def __init__(self, message: str, *, program: str) -> None:
+        super().__init__(message)
+        self.program = program
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, program=self.prog)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line; parsing raises `UsageError` where argparse would exit."""
+    parser = _Parser(
+        prog=PROGRAM,
+        description="Chat with language models on this machine, sped up by DFlash drafts.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        summary, _, rest = command.HELP.strip().partition("\n")
+        subparser = commands.add_parser(
+            name,
+            help=summary,
+            description=f"{summary}\n{rest}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        subparser.add_argument(
+            "--json",
+            action="store_true",
+            help="print one JSON object on standard output (its fields: docs/json.md)",
+        )
+        command.add_arguments(subparser)
+    return parser
+
+
+def main(
+    arguments: Sequence[str],
+    *,
+    open_context: Callable[[], CommandContext] = CommandContext.of_this_installation,
+) -> int:
+    """Run one command line and return its exit code."""
+    _speak_utf8()
+    try:
+        code = _answer(arguments, open_context)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes standard output once more on its way out: let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_READER_GONE
+    return code
+
+
+def _answer(arguments: Sequence[str], open_context: Callable[[], CommandContext]) -> int:
+    as_json = "--json" in arguments
+    try:
+        args = build_parser().parse_args(arguments)
+        result = _run(COMMANDS[args.command], args, open_context)
+    except SystemExit as end:  # --help and --version
+        return EXIT_OK if end.code is None else int(end.code)
+    except UsageError as error:
+        _report(_usage_problem(error), as_json=as_json)
+        return EXIT_USAGE
+    except AppError as error:
+        _report(error.problem, as_json=as_json)
+        return EXIT_FAULT
+    except (KeyboardInterrupt, CancelledByPersonError):
+        _report(INTERRUPTED, as_json=as_json)
+        return EXIT_INTERRUPTED
+    _print_result(result, as_json=as_json)
+    return EXIT_OK
+
+
+INTERRUPTED = Problem(
+    code="interrupted",
+    headline="Stopped.",
+    advice="Run the command again to start over.",
+)
+
+
+def _usage_problem(error: UsageError) -> Problem:
+    return Problem(
+        code="usage",
+        headline=f"{PROGRAM} did not understand: {error}.",
+        advice=f"See: {error.program} --help",
+    )
+
+
+def _run(
+    command: Command, args: argparse.Namespace, open_context: Callable[[], CommandContext]
+) -> Result:
+    import asyncio  # a fifth of a second on a slow machine, which no help text should wait for
+
+    async def run_in_context() -> Result:
+        async with open_context() as context:
+            try:
+                return await command.run(args, context)
+            except (AppError, CancelledByPersonError, BrokenPipeError):
+                raise
+            except Exception as error:
+                _log.exception("%s failed", args.command)
+                raise AppError(_internal_problem(error, log_file=context.log_file)) from error
+
+    return asyncio.run(run_in_context())
+
+
+def _internal_problem(error: Exception, *, log_file: Path) -> Problem:
+    return Problem(
+        code="internal_error",
+        headline="The program made a mistake of its own and had to stop.",
+        advice=f"Try again. If it happens again, report it with the end of {log_file}.",
+        detail=repr(error),
+    )
+
+
+def _print_result(result: Result, *, as_json: bool) -> None:
+    if as_json:
+        _print_json(result.as_json())
+    elif text := result.as_text():
+        print(text)
+
+
+def _report(problem: Problem, *, as_json: bool) -> None:
+    if as_json:
+        _print_json(
+            {
+                "error": {
+                    "code": problem.code,
+                    "headline": problem.headline,
+                    "advice": problem.advice,
+                }
+            }
+        )
+    else:
+        print(f"{problem.headline}\n{problem.advice}", file=sys.stderr)
+
+
+def _print_json(fields: dict[str, Any]) -> None:
+    # ASCII: a program may read us with any encoding. NaN is no JSON, and no number of ours.
+    print(json.dumps({"json_version": JSON_VERSION, **fields}, allow_nan=False, indent=2))
+
+
+def _speak_utf8() -> None:
+    """Windows gives a pipe the code page of 1990; characters nobody can show must not end us."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = "utf-8" if sys.platform == "win32" else None
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -1,0 +1,96 @@
+"""The command line's composition root: what the commands share, built when first asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+from dflash_desktop.paths import app_paths
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from dflash_desktop.paths import AppPaths
+    from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.measurement_store import MeasurementStore
+    from dflash_desktop.services.settings_store import SettingsStore
+    from dflash_desktop.services.starter import Starter
+    from dflash_desktop.services.worker_launch import WorkerLauncher
+
+
+class CommandContext:
+    """The services and the log of one command; leaving it ends the processes that it started.
+
+    Services are imported where they are built, since a help text must not wait for them.
+    """
+
+    def __init__(self, *, paths: AppPaths, launcher: WorkerLauncher) -> None:
+        self.paths = paths
+        self.launcher = launcher
+        self._log_handler: logging.Handler | None = None
+
+    @property
+    def log_file(self) -> Path:
+        """Where a command writes what is too much for the screen."""
+        return self.paths.log_dir / "command.log"
+
+    @classmethod
+    def of_this_installation(cls) -> Self:
+        """The context of the person who runs the program."""
+        from dflash_desktop.services.worker_launch import WorkerLauncher
+
+        paths = app_paths()
+        return cls(paths=paths, launcher=WorkerLauncher(log_dir=paths.log_dir))
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine; its process starts with the first call that needs it."""
+        from dflash_desktop.services.engine import Engine
+
+        return Engine(launcher=self.launcher)
+
+    @cached_property
+    def starter(self) -> Starter:
+        """The starter pair of this installation."""
+        from dflash_desktop.services.starter import Starter
+
+        return Starter(paths=self.paths, launcher=self.launcher, engine=self.engine)
+
+    @cached_property
+    def measurements(self) -> MeasurementStore:
+        """The stored measurements, shared with the window."""
+        from dflash_desktop.services.measurement_store import MeasurementStore
+
+        return MeasurementStore(self.paths.measurements_file)
+
+    @cached_property
+    def settings(self) -> SettingsStore:
+        """The person's settings, shared with the window."""
+        from dflash_desktop.services.settings_store import SettingsStore
+
+        return SettingsStore(self.paths.settings_file)
+
+    async def __aenter__(self) -> Self:
+        from dflash_desktop.log import log_to_file
+
+        # A full or write-protected disk is no reason not to answer.
+        with contextlib.suppress(OSError):
+            self._log_handler = log_to_file(self.log_file)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if "engine" in self.__dict__:
+                await self.engine.stop()
+        finally:
+            if self._log_handler:
+                logging.getLogger().removeHandler(self._log_handler)
+                self._log_handler.close()

@@ -1,0 +1,18 @@
+"""What a command hands back: one object for programs, the same in words for people."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+JSON_VERSION = 1
+"""Rises when a field of any JSON form goes away or changes its meaning, not for new fields."""
+
+
+class Result(Protocol):
+    """The outcome of one command; the frame prints one of the two forms."""
+
+    def as_json(self) -> dict[str, object]:
+        """The form of docs/json.md, without `json_version`, which the frame adds."""
+
+    def as_text(self) -> str:
+        """The same for a person; empty when everything was already shown on the way."""
