@@ -79,7 +79,7 @@ def session_output(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("misbehaving")
     module = folder / "test_misbehaving.py"
     module.write_text(MISBEHAVING, encoding="utf-8")
-    quiet = "-p tests.conftest -p no:cacheprovider -o addopts=-ra".split()
+    quiet = ["-p", "tests.conftest", "-p", "no:cacheprovider", "-o", "addopts=-ra"]
     without_qt = ("-W", "ignore::pytest.PytestConfigWarning")
     configuration = ("-c", REPOSITORY / "pyproject.toml")
     finished = subprocess.run(
