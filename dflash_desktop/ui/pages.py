@@ -1,0 +1,17 @@
+"""The pages of the window."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Page(StrEnum):
+    """What the middle of the window shows; the value is the word in the navigation."""
+
+    CHAT = "Chat"
+    MODELS = "Models"
+    MEASURE = "Measure"
+    STARTER = "Starter model"  # stands in for the chat until there is a model
+
+
+NAVIGATION = (Page.CHAT, Page.MODELS, Page.MEASURE)
