@@ -1,0 +1,83 @@
+"""How workers are started: which program, which environment, which log."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from dflash_desktop.workers.runtime import PARENT_PID_VARIABLE
+
+_NEVER_PASSED: Final = frozenset(
+    {
+        # What would make another Python of the worker than the one we ship or test.
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "PYTHONSTARTUP",
+        "PYTHONINSPECT",
+        "PYTHONDEVMODE",
+        "PYTHONWARNINGS",
+        "PYTHONOPTIMIZE",
+        # Secrets that a worker has no use for: what it does not have cannot reach its log.
+        "HF_TOKEN",
+        "HUGGING_FACE_HUB_TOKEN",
+    }
+)
+_ALWAYS_SET: Final = {
+    "PYTHONUTF8": "1",  # Windows' code pages would spoil paths and logs
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCommand:
+    """Everything that starting one worker needs; `log_file` receives its standard error."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    log_file: Path
+
+
+class WorkerLauncher:
+    """Knows how this installation starts its workers; starting is the channel's part."""
+
+    def __init__(self, *, log_dir: Path) -> None:
+        self._log_dir = log_dir
+
+    def engine(self) -> WorkerCommand:
+        """The engine: loads models and answers, and never needs a network."""
+        return WorkerCommand(
+            argv=_argv("dflash_desktop.workers.engine"),
+            env=worker_environment() | {"HF_HUB_OFFLINE": "1"},
+            log_file=self._log_dir / "engine.log",
+        )
+
+    def fetch(self) -> WorkerCommand:
+        """The fetcher: brings in one file."""
+        return WorkerCommand(
+            argv=_argv("dflash_desktop.workers.fetch", "fetch"),
+            env=worker_environment(),
+            log_file=self._log_dir / "fetch.log",
+        )
+
+
+def worker_environment() -> dict[str, str]:
+    """This process's environment without what could change or betray a worker."""
+    kept = {name: value for name, value in os.environ.items() if name not in _NEVER_PASSED}
+    return kept | _ALWAYS_SET | {PARENT_PID_VARIABLE: str(os.getpid())}
+
+
+def _argv(module: str, *frozen_arguments: str) -> tuple[str, ...]:
+    """A frozen program has a second executable for all workers; else Python runs the module.
+
+    `sys.executable` of a frozen program is the window itself, so starting that would open a
+    second window (case 97). `-P` keeps files in the current folder from posing as modules.
+    """
+    if getattr(sys, "frozen", False):
+        suffix = ".exe" if sys.platform == "win32" else ""
+        return (str(Path(sys.executable).with_name(f"dflash-engine{suffix}")), *frozen_arguments)
+    return (sys.executable, "-P", "-m", module)
