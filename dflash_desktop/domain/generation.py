@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+_CLOCK_SECONDS = 1e-6
+"""Shorter times are below what the clock can tell, and no rate."""
+
+
 class Role(StrEnum):
     """Who speaks in a conversation, in the words that chat templates use."""
 
@@ -140,7 +144,9 @@ class GenerationStats:
     def tokens_per_second(self) -> float | None:
         """Decode rate: tokens after the first step over the time since; None before any."""
         later = self.tokens - self.first_step_tokens
-        return later / self.decode_seconds if later > 0 and self.decode_seconds > 0 else None
+        if later <= 0 or self.decode_seconds < _CLOCK_SECONDS:
+            return None
+        return later / self.decode_seconds
 
 
 NO_STATS = GenerationStats(0, 0, 0, 0, 0.0, 0.0, 0)

@@ -30,6 +30,7 @@ class ThinkingSplitter:
         self._is_thinking = is_open
         self._may_open = not is_open
         self._held = ""
+        self._at_answer_start = False
 
     def push(self, text: str) -> tuple[ThinkingPart, ...]:
         """Take the next piece of text."""
@@ -49,14 +50,15 @@ class ThinkingSplitter:
             thinking, tag, rest = buffer.partition(CLOSE_TAG)
             if tag:
                 self._is_thinking = False
+                self._at_answer_start = True
                 _add(parts, thinking, is_thinking=True)
-                _add(parts, rest.lstrip("\n"), is_thinking=False)
+                self._add_answer(parts, rest)
             else:
                 held = _partial_tag_length(buffer, CLOSE_TAG)
                 self._held = buffer[len(buffer) - held :]
                 _add(parts, buffer[: len(buffer) - held], is_thinking=True)
         else:
-            _add(parts, buffer, is_thinking=False)
+            self._add_answer(parts, buffer)
         return tuple(parts)
 
     def finish(self) -> tuple[ThinkingPart, ...]:
@@ -65,6 +67,13 @@ class ThinkingSplitter:
         parts: list[ThinkingPart] = []
         _add(parts, held, is_thinking=self._is_thinking)
         return tuple(parts)
+
+    def _add_answer(self, parts: list[ThinkingPart], text: str) -> None:
+        """Add answer text; the blank lines between the thinking and the answer are neither's."""
+        if self._at_answer_start:
+            text = text.lstrip("\n")
+            self._at_answer_start = not text
+        _add(parts, text, is_thinking=False)
 
 
 def _add(parts: list[ThinkingPart], text: str, *, is_thinking: bool) -> None:

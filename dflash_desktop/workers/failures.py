@@ -22,7 +22,7 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
         "gpu_fault",
     ),
     (r"CL_OUT_OF_HOST_MEMORY|CL_MEM_OBJECT_ALLOCATION_FAILURE|bad_alloc", "out_of_memory"),
-    (r"[Oo]ut of memory|[Cc]an ?not allocate|exceeded max size of memory", "out_of_memory"),
+    (r"out of memory|can ?not allocate|exceeded max size of memory", "out_of_memory"),
     (r"dropped by the scheduler|unfinished GenerationStatus|budget_in_bytes", "cache_full"),
     (r"already running|batch size 1|one request", "engine_busy"),
     (r"supports greedy decoding only", "draft_needs_greedy"),
@@ -34,11 +34,11 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
     (r"are incompatible", "pair_mismatch"),
     (r"is not registered|Failed to (?:create|load) plugin|libOpenCL", "device_missing"),
     (r"No space left|iostream error|disk full", "disk_full"),
-    (r"[Gg]guf|GGUF", "gguf_unsupported"),
-    (r"chat_template|[Jj]inja|minja", "template_refused"),
+    (r"gguf", "gguf_unsupported"),
+    (r"chat_template|jinja|minja", "template_refused"),
     (r"Could not open the file|Neither tokenizer nor detokenizer", "model_missing"),
-    (r"[Mm]odel file .*(?:not found|cannot be opened)", "model_missing"),
-    (r"[Uu]nable to read the model|[Ii]ncorrect weights|read_model|xml", "model_broken"),
+    (r"model file .*(?:not found|cannot be opened)", "model_missing"),
+    (r"unable to read the model|incorrect weights|read_model|xml", "model_broken"),
     (r"deserializ|Empty weights|out of range|bin file", "model_broken"),
 )
 _TAINTING: Final = frozenset({"gpu_fault", "out_of_memory"})
@@ -69,7 +69,7 @@ def _code(error: BaseException) -> str:
         return "model_missing"
     text = str(error)
     for pattern, code in _PATTERNS:
-        if re.search(pattern, text):
+        if re.search(pattern, text, re.IGNORECASE):
             return code
     return "worker_error"
 

@@ -1,0 +1,97 @@
+"""Frames: what goes in comes out, and what is not ours is refused in words."""
+
+from __future__ import annotations
+
+import io
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dflash_desktop.domain.generation import (
+    NO_STATS,
+    FinishReason,
+    KvCachePrecision,
+    PromptMessage,
+    Role,
+    SamplingParams,
+    TextOrigin,
+    TextRun,
+)
+from dflash_desktop.domain.pair import DraftFacts, LoadedPair, PairFingerprint
+from dflash_desktop.workers import protocol
+
+PAIR = LoadedPair(
+    target_dir=Path("models") / "naïve folder",
+    draft_dir=None,
+    draft=DraftFacts(8, (2, 8, 14), 16),
+    device="CPU",
+    device_name="CPU",
+    driver="",
+    runtime="2026.4.1",
+    kv_cache_precision=KvCachePrecision.F32,
+    context_tokens=8192,
+    keeps_both=True,
+    fingerprint=PairFingerprint("a", None),
+    load_seconds=1.5,
+)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        protocol.Load(
+            1, Path("a b") / "ü", Path("d"), "GPU.0", KvCachePrecision.U8, keep_both=True
+        ),
+        protocol.Generate(2, (PromptMessage(Role.USER, "<b>&\n\u2028"),), SamplingParams(), 3),
+        protocol.Cancel(2),
+        protocol.Ping(7),
+        protocol.Shutdown(),
+    ],
+)
+def test_commands_survive_the_way(command: protocol.Command) -> None:
+    frame = protocol.read_frame(io.BytesIO(protocol.pack(command)))
+    assert frame is not None
+    assert protocol.decode_command(frame[0]) == command
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        protocol.Hello(1, "engine", 42, "2026.4.1"),
+        protocol.Loaded(1, PAIR),
+        protocol.Text(2, (TextRun("hé", TextOrigin.DRAFT, 3),), NO_STATS),
+        protocol.Finished(2, FinishReason.STOP, NO_STATS, (1, 2)),
+        protocol.Failed(2, "cache_full", "raw", facts={"prompt_tokens": 9}),
+    ],
+)
+def test_events_and_blobs_survive_the_way(event: protocol.Event) -> None:
+    frame = protocol.read_frame(io.BytesIO(protocol.pack(event, b"\0blob")))
+    assert frame is not None
+    assert protocol.decode_event(frame[0]) == event
+    assert frame[1] == b"\0blob"
+
+
+def test_a_cut_frame_is_the_end_of_the_stream() -> None:
+    whole = protocol.pack(protocol.Ping(1), b"blob")
+    for length in range(len(whole)):
+        assert protocol.read_frame(io.BytesIO(whole[:length])) is None
+
+
+def test_an_absurd_length_is_not_ours() -> None:
+    with pytest.raises(protocol.ProtocolError):
+        protocol.read_frame(io.BytesIO(struct.pack(">II", 2**31, 0)))
+
+
+@given(st.binary(max_size=200))
+def test_other_peoples_bytes_never_crash_the_decoder(body: bytes) -> None:
+    for decode in (protocol.decode_command, protocol.decode_event):
+        with pytest.raises(protocol.ProtocolError):
+            decode(body)
+
+
+def test_an_unknown_field_is_refused() -> None:
+    with pytest.raises(protocol.ProtocolError):
+        protocol.decode_command(b'{"type":"ping","number":1,"more":2}')
