@@ -63,4 +63,9 @@ class Crashed:
     will_restart: bool
 
 
+def loaded_pair(state: EngineState) -> LoadedPair | None:
+    """The pair that answers come from, or None when none is loaded."""
+    return state.pair if isinstance(state, Loaded | Generating) else None
+
+
 EngineState = Absent | Starting | Ready | Loading | Loaded | Generating | Stopping | Crashed

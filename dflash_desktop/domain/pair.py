@@ -40,6 +40,7 @@ class DraftFacts:
 class LoadedPair:
     """What the engine holds now, and every fact that the window shows about it."""
 
+    title: str
     target_dir: Path
     draft_dir: Path | None
     draft: DraftFacts | None

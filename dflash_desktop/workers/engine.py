@@ -108,6 +108,7 @@ class EngineJobs:
         prompts = PromptBuilder(pipelines.tokenizer, config_context_tokens=facts.context_tokens)
         self._pipelines, self._prompts = pipelines, prompts
         pair = LoadedPair(
+            title=command.title,
             target_dir=command.target_dir,
             draft_dir=command.draft_dir,
             draft=draft,

@@ -49,6 +49,7 @@ class Load(_Message, frozen=True, tag="load"):
     """
 
     job: int
+    title: str
     target_dir: Path
     draft_dir: Path | None
     device: str

@@ -24,6 +24,7 @@ from dflash_desktop.domain.pair import DraftFacts, LoadedPair, PairFingerprint
 from dflash_desktop.workers import protocol
 
 PAIR = LoadedPair(
+    title="Starter",
     target_dir=Path("models") / "naïve folder",
     draft_dir=None,
     draft=DraftFacts(8, (2, 8, 14), 16),
@@ -43,7 +44,7 @@ PAIR = LoadedPair(
     "command",
     [
         protocol.Load(
-            1, Path("a b") / "ü", Path("d"), "GPU.0", KvCachePrecision.U8, keep_both=True
+            1, "Título", Path("a b") / "ü", Path("d"), "GPU.0", KvCachePrecision.U8, keep_both=True
         ),
         protocol.Generate(2, (PromptMessage(Role.USER, "<b>&\n\u2028"),), SamplingParams(), 3),
         protocol.Cancel(2),
