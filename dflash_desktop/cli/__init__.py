@@ -12,7 +12,7 @@ import json
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from dflash_desktop import __version__
 from dflash_desktop.cli import doctor
@@ -126,7 +126,7 @@ def _answer(arguments: Sequence[str], open_context: Callable[[], CommandContext]
     as_json = "--json" in arguments
     try:
         args = build_parser().parse_args(arguments)
-        result = _run(COMMANDS[args.command], args, open_context)
+        output = _run(COMMANDS[args.command], args, open_context)
     except SystemExit as end:  # --help and --version
         return EXIT_OK if end.code is None else int(end.code)
     except UsageError as error:
@@ -138,7 +138,8 @@ def _answer(arguments: Sequence[str], open_context: Callable[[], CommandContext]
     except (KeyboardInterrupt, CancelledByPersonError):
         _report(INTERRUPTED, as_json=as_json)
         return EXIT_INTERRUPTED
-    _print_result(result, as_json=as_json)
+    if output:
+        print(output)
     return EXIT_OK
 
 
@@ -159,13 +160,15 @@ def _usage_problem(error: UsageError) -> Problem:
 
 def _run(
     command: Command, args: argparse.Namespace, open_context: Callable[[], CommandContext]
-) -> Result:
-    import asyncio  # a fifth of a second on a slow machine, which no help text should wait for
+) -> str:
+    """What the command has to say, in the form that was asked for."""
+    import asyncio  # takes longer than all that a help text needs
 
-    async def run_in_context() -> Result:
+    async def run_in_context() -> str:
         async with open_context() as context:
             try:
-                return await command.run(args, context)
+                result = await command.run(args, context)
+                return _json_text(result.as_json()) if args.json else result.as_text()
             except (AppError, CancelledByPersonError, BrokenPipeError):
                 raise
             except Exception as error:
@@ -184,31 +187,17 @@ def _internal_problem(error: Exception, *, log_file: Path) -> Problem:
     )
 
 
-def _print_result(result: Result, *, as_json: bool) -> None:
-    if as_json:
-        _print_json(result.as_json())
-    elif text := result.as_text():
-        print(text)
-
-
 def _report(problem: Problem, *, as_json: bool) -> None:
-    if as_json:
-        _print_json(
-            {
-                "error": {
-                    "code": problem.code,
-                    "headline": problem.headline,
-                    "advice": problem.advice,
-                }
-            }
-        )
-    else:
+    if not as_json:
         print(f"{problem.headline}\n{problem.advice}", file=sys.stderr)
+        return
+    fields = {"code": problem.code, "headline": problem.headline, "advice": problem.advice}
+    print(_json_text({"error": fields}))
 
 
-def _print_json(fields: dict[str, Any]) -> None:
+def _json_text(fields: Mapping[str, object]) -> str:
     # ASCII: a program may read us with any encoding. NaN is no JSON, and no number of ours.
-    print(json.dumps({"json_version": JSON_VERSION, **fields}, allow_nan=False, indent=2))
+    return json.dumps({"json_version": JSON_VERSION, **fields}, allow_nan=False, indent=2)
 
 
 def _speak_utf8() -> None:

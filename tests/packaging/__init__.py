@@ -1,0 +1,1 @@
+"""Tests of what builds, installs and checks the program."""
