@@ -11,6 +11,7 @@ from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import StarterState, StarterStatus
 from dflash_desktop.workers.model_folder import (
+    MODEL_BIN,
     ModelFolderError,
     TargetFacts,
     check_draft,
@@ -93,6 +94,14 @@ class PairLibrary:
         pairs = self.pairs()
         last = self._settings.value.last_pair_id
         return next((p for p in pairs if p.id == last), pairs[0] if pairs else None)
+
+    @staticmethod
+    def weight_bytes(folder: Path) -> int | None:
+        """The size of a model's weights, or None while its folder is not there."""
+        try:
+            return (folder / MODEL_BIN).stat().st_size
+        except OSError:
+            return None
 
     async def add(self, title: str, target_dir: Path, draft_dir: Path | None) -> PairFolders:
         """Check the folders and remember them; the same folders again only change the title.

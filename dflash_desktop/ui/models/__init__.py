@@ -1,0 +1,1 @@
+"""The models that can be chosen, and adding one."""

@@ -1,0 +1,81 @@
+"""Where and how models run: the device and the KV cache, for the next load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QSizePolicy
+
+from dflash_desktop.domain.devices import Device, default_kv_cache_precision
+from dflash_desktop.domain.generation import KvCachePrecision
+from dflash_desktop.domain.settings import SETTING_TEXTS
+from dflash_desktop.ui.theme import GAP, GAP_SMALL, GAP_TINY, TextRole
+from dflash_desktop.ui.widgets.labels import Label
+from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from dflash_desktop.domain.settings import Settings
+
+_PRECISION_WORDS = {
+    KvCachePrecision.F32: "f32 · exact, takes the most memory",
+    KvCachePrecision.F16: "f16 · half the memory",
+    KvCachePrecision.U8: "u8 · a quarter of the memory, answers may differ with a draft",
+}
+
+
+class RunForm(SurfaceFrame):
+    """Signals: `device_chosen(id)` ("" for automatic), `precision_chosen(precision | None)`."""
+
+    device_chosen = Signal(str)
+    precision_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Surface.CARD, parent)
+        self._device = QComboBox()
+        self._precision = QComboBox()
+        self._device.activated.connect(lambda: self.device_chosen.emit(self._device.currentData()))
+        self._precision.activated.connect(
+            lambda: self.precision_chosen.emit(self._precision.currentData())
+        )
+        grid = QGridLayout(self)
+        grid.setContentsMargins(GAP, GAP, GAP, GAP)
+        grid.setHorizontalSpacing(GAP)
+        grid.setVerticalSpacing(GAP_TINY)
+        grid.setColumnStretch(1, 1)
+        rows = ((self._device, "device"), (self._precision, "kv_cache_precision"))
+        for number, (box, name) in enumerate(rows):
+            words = SETTING_TEXTS[name]
+            label = Label(words.title)
+            label.setBuddy(box)
+            box.setAccessibleName(words.title)
+            box.setAccessibleDescription(words.help)
+            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            box.setMinimumContentsLength(16)
+            grid.addWidget(label, 3 * number, 0)
+            grid.addWidget(box, 3 * number, 1)
+            grid.addWidget(Label(words.help, role=TextRole.CAPTION, wraps=True), 3 * number + 1, 1)
+            grid.setRowMinimumHeight(3 * number + 2, GAP_SMALL if number == 0 else 0)
+
+    def show_choices(self, devices: tuple[Device, ...], settings: Settings) -> None:
+        """The devices that were found, and what the person chose among them."""
+        self._device.clear()
+        self._device.addItem("Automatic", "")
+        for device in devices:
+            self._device.addItem(f"{device.id} · {device.full_name}", device.id)
+        if self._device.findData(settings.device) < 0:
+            self._device.addItem(f"{settings.device} · not found", settings.device)
+        self._device.setCurrentIndex(self._device.findData(settings.device))
+        chosen = next((d for d in devices if d.id == settings.device), None)
+        usual = "f16 on graphics, f32 on the CPU"
+        if chosen is not None:
+            usual = default_kv_cache_precision(chosen).value
+        self._precision.clear()
+        self._precision.addItem(f"Automatic · {usual}", None)
+        for precision, words in _PRECISION_WORDS.items():
+            self._precision.addItem(words, precision)
+        wanted = settings.kv_cache_precision
+        position = 0 if wanted is None else 1 + list(_PRECISION_WORDS).index(wanted)
+        self._precision.setCurrentIndex(position)

@@ -1,0 +1,1 @@
+"""Getting the starter model."""

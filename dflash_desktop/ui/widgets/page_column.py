@@ -1,0 +1,34 @@
+"""A page that scrolls: one column of limited width in the middle."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from dflash_desktop.ui.theme import GAP, GAP_HUGE, GAP_LARGE
+
+
+class PageColumn(QScrollArea):
+    """Add the page's widgets to `column`; it is at most `width` px wide."""
+
+    def __init__(self, *, width: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # Tab goes to the controls in the page; the wheel and the controls' focus scroll it.
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        page = QWidget()
+        page.setProperty("surface", "page")
+        page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        middle = QWidget()
+        middle.setMaximumWidth(width)
+        row = QHBoxLayout(page)
+        row.setContentsMargins(GAP_LARGE, GAP_HUGE, GAP_LARGE, GAP_LARGE)
+        row.addStretch(1)
+        row.addWidget(middle, 1000)
+        row.addStretch(1)
+        self.column = QVBoxLayout(middle)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(GAP)
+        self.setWidget(page)
