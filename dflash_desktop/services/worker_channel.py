@@ -9,14 +9,14 @@ import threading
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from dflash_desktop.log import fresh_log, read_tail
 from dflash_desktop.services.process_tree import ProcessTree
 from dflash_desktop.workers.protocol import ProtocolError, decode_event, pack, read_frame
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
     from pathlib import Path
 
     from dflash_desktop.services.worker_launch import WorkerCommand
@@ -56,6 +56,7 @@ class WorkerChannel:
         self._wake_lock = threading.Lock()
         self._inbox: deque[Event] = deque()
         self._has_news = asyncio.Event()
+        self._taken = 0
         self._reader = threading.Thread(target=self._read, name="worker events", daemon=True)
         self._writer = threading.Thread(target=self._write, name="worker commands", daemon=True)
         self._writer.start()
@@ -73,22 +74,24 @@ class WorkerChannel:
         """
         self._outbox.put(pack(command))
 
-    async def events(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> Self:
         """Every event in order, also those that a dying worker had sent; ends with the worker.
 
         For one consumer.
         """
-        taken = 0
-        while True:
-            while self._inbox:
-                yield self._inbox.popleft()
-                taken += 1
-                if taken % EVENTS_PER_TURN == 0:
-                    await asyncio.sleep(0)
+        return self
+
+    async def __anext__(self) -> Event:
+        """The next event; the loop gets a turn now and then even if many have arrived."""
+        self._taken += 1
+        if self._taken % EVENTS_PER_TURN == 0:
+            await asyncio.sleep(0)
+        while not self._inbox:
             if self.exited.done():
-                return
+                raise StopAsyncIteration
             self._has_news.clear()
             await self._has_news.wait()
+        return self._inbox.popleft()
 
     def terminate(self) -> None:
         """Ask the worker to end."""

@@ -280,6 +280,7 @@ def loaded_pair(command: Load, script: Script) -> LoadedPair:
     device = next((d for d in device_report().devices if d.id == command.device), None)
     has_draft = command.draft_dir is not None
     return LoadedPair(
+        title=command.title,
         target_dir=command.target_dir,
         draft_dir=command.draft_dir,
         draft=DraftFacts(8, (2, 8, 14, 20, 26), 16) if has_draft else None,

@@ -1,0 +1,394 @@
+"""Keeps one engine process alive: its state, its restarts, and one job at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections import deque
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.engine_state import (
+    Absent,
+    Crashed,
+    EngineState,
+    Generating,
+    Loading,
+    Ready,
+    Starting,
+    Stopping,
+)
+from dflash_desktop.domain.engine_state import Loaded as LoadedState
+from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
+from dflash_desktop.services.engine_job import EngineJob
+from dflash_desktop.services.engine_process import Ending, EngineLimits, EngineProcess
+from dflash_desktop.services.error_map import (
+    NO_MODEL,
+    STOPPED,
+    crash_problem,
+    problem_from_failure,
+)
+from dflash_desktop.services.quiet_watch import QuietWatch
+from dflash_desktop.workers.protocol import (
+    Cancel,
+    ConvertGguf,
+    Failed,
+    Generate,
+    Hello,
+    Load,
+    Loaded,
+    LoadProgress,
+    Pong,
+    Prefill,
+    Started,
+    Text,
+    Unloaded,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from dflash_desktop.domain.pair import LoadedPair
+    from dflash_desktop.services.worker_launch import WorkerCommand
+    from dflash_desktop.workers.protocol import Command, Event
+
+_log = logging.getLogger(__name__)
+
+
+class EngineSupervisor:
+    """The life of the engine: `Engine` puts the person's requests on top of it.
+
+    A process is *let go* before it is ended on purpose: from then on its end is no crash, and
+    what it still says is nobody's.
+    """
+
+    def __init__(self, *, command: Callable[[], WorkerCommand], limits: EngineLimits) -> None:
+        self._command = command
+        self._limits = limits
+        self._state: EngineState = Absent()
+        self._listeners: list[Callable[[EngineState], None]] = []
+        self._process: EngineProcess | None = None
+        self._pair: LoadedPair | None = None
+        self._reload: Callable[[int], Load] | None = None
+        self._job: EngineJob | None = None
+        self._numbers = itertools.count(1)
+        self._watch = QuietWatch(on_quiet=partial(self._be_slow, True))
+        self._restarted_at: deque[float] = deque()
+        self._last_crash: Problem | None = None
+        self._bring_up: asyncio.Task[Problem | None] | None = None
+        self._leaving: dict[EngineProcess, asyncio.Task[None]] = {}
+        self._ladder: asyncio.Task[None] | None = None
+        self._stopper: asyncio.Task[None] | None = None
+
+    # --- state -----------------------------------------------------------------------------
+
+    @property
+    def state(self) -> EngineState:
+        """The state of now."""
+        return self._state
+
+    @property
+    def has_process(self) -> bool:
+        """Whether an engine runs or is on its way."""
+        return self._process is not None or self._bring_up is not None
+
+    def subscribe(self, listener: Callable[[EngineState], None]) -> Callable[[], None]:
+        """Call `listener` in the loop after every change, in order; returns how to stop that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _enter(self, state: EngineState) -> None:
+        if state == self._state:
+            return
+        self._state = state
+        for listener in self._listeners:
+            # Not called from here: what a listener raises is its own fault, not the engine's.
+            asyncio.get_running_loop().call_soon(self._tell, listener, state)
+
+    def _tell(self, listener: Callable[[EngineState], None], state: EngineState) -> None:
+        if listener in self._listeners:
+            listener(state)
+
+    def _settle(self) -> None:
+        """Enter the state of a process without a job."""
+        if self._pair is not None:
+            self._enter(LoadedState(self._pair))
+        elif self._process is not None:
+            self._enter(Ready(self._process.hello.runtime))
+
+    # --- start, crash, restart -------------------------------------------------------------
+
+    async def ready(self) -> None:
+        """Return when a process is up and a recovery, if one runs, is through.
+
+        Starts the engine if there is none: a request of the person may always do that. Raises
+        `AppError` when it does not come up, `CancelledByPersonError` when it is being stopped.
+        """
+        if self._stopper is not None:
+            await asyncio.shield(self._stopper)
+        while self._bring_up is not None or self._process is None:
+            if self._bring_up is None:
+                self._begin()
+            problem = await self._brought_up()
+            if self._bring_up is None and self._process is None:
+                # Not started, or crashed until no restart was left: now the person decides.
+                raise AppError(problem or self._last_crash or STOPPED)
+
+    async def ready_with_pair(self) -> None:
+        """As `ready`, and the last pair is loaded; raises `AppError` if that cannot be."""
+        await self.ready()
+        if self._pair is not None:
+            return
+        if self._reload is None:
+            raise AppError(NO_MODEL)
+        self._begin()
+        problem = await self._brought_up()
+        await self.ready()  # a crash while loading may have led to another try
+        if self._pair is None:
+            raise AppError(problem or NO_MODEL)
+
+    def _begin(self) -> None:
+        """Start what is missing; takes the place of an attempt whose process is gone."""
+        self._bring_up = asyncio.create_task(self._start_and_reload())
+
+    async def _brought_up(self) -> Problem | None:
+        """Wait for the attempt; whoever waits may be cancelled without harm to it."""
+        if self._bring_up is None:
+            return None
+        attempt = self._bring_up
+        await asyncio.wait({attempt})
+        if attempt.cancelled():
+            raise CancelledByPersonError
+        return attempt.result()
+
+    async def _start_and_reload(self) -> Problem | None:
+        """Start the engine if there is none, then load the last pair; returns what failed."""
+        try:
+            if self._process is None:
+                await self._start()
+            if self._reload is not None:
+                await self.load(self._reload)
+        except AppError as error:
+            _log.info("the engine was not brought up: %s", error)
+            return error.problem
+        except CancelledByPersonError:
+            self._reload = None
+            return None
+        else:
+            return None
+        finally:
+            # After a crash while loading, the next attempt is already in this one's place.
+            if self._bring_up is asyncio.current_task():
+                self._bring_up = None
+
+    async def _start(self) -> None:
+        while self._leaving:  # two processes would need the memory twice
+            await asyncio.wait(set(self._leaving.values()))
+        self._enter(Starting())
+        try:
+            process = await EngineProcess.start(
+                self._command(), limits=self._limits, on_event=self._on_event
+            )
+        except AppError as error:
+            problem = error.problem
+            self._enter(Crashed(problem.headline, None, tuple(problem.detail.splitlines()), False))
+            raise
+        self._process = process
+        process.ended.add_done_callback(lambda ended: self._on_end(process, ended.result()))
+        self._settle()
+
+    def _on_end(self, process: EngineProcess, ending: Ending) -> None:
+        if process is self._process:
+            self._process = None
+            self._crash(ending.cause, ending.exit_code, ending.log_tail)
+
+    def _crash(self, cause: str, exit_code: int | None, log_tail: tuple[str, ...]) -> None:
+        self._pair = None
+        will_restart = self._may_restart()
+        self._last_crash = crash_problem(
+            cause=cause, exit_code=exit_code, log_tail=log_tail, will_restart=will_restart
+        )
+        _log.info("engine crash: %s (exit code %s)", cause, exit_code)
+        if (job := self._take_job()) is not None:
+            job.fail(self._last_crash)
+        self._enter(Crashed(cause, exit_code, log_tail, will_restart))
+        if will_restart:
+            self._begin()
+
+    def _may_restart(self) -> bool:
+        now = asyncio.get_running_loop().time()
+        while self._restarted_at and now - self._restarted_at[0] > (
+            self._limits.restart_window_seconds
+        ):
+            self._restarted_at.popleft()
+        if len(self._restarted_at) >= self._limits.restarts:
+            return False
+        self._restarted_at.append(now)
+        return True
+
+    def _let_go(self, process: EngineProcess, *, politely: bool) -> asyncio.Task[None]:
+        """Take leave of the process and see it out; the task is done when it is gone."""
+        self._process = None
+        self._pair = None
+        task = asyncio.create_task(process.shut_down() if politely else process.break_off())
+        self._leaving[process] = task
+        task.add_done_callback(lambda _: self._leaving.pop(process))
+        return task
+
+    # --- jobs ------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def job(self, make: Callable[[int], Command]) -> AsyncIterator[EngineJob]:
+        """Run the command that `make` builds from its job number; leaving early cancels it.
+
+        Wait for `ready` before. Raises `AppError` when the process is gone again.
+        """
+        job = self._submit(make)
+        try:
+            yield job
+        finally:
+            if not job.is_over:
+                await self.cancel()
+
+    async def load(self, make: Callable[[int], Load]) -> LoadedPair:
+        """Load a pair and remember it for the time after a crash. Raises as its job does."""
+        async with self.job(make) as job:
+            pair = (await job.answer(Loaded)).pair
+        self._reload = make
+        return pair
+
+    def _submit(self, make: Callable[[int], Command]) -> EngineJob:
+        if self._process is None or self._job is not None:
+            raise AppError(self._last_crash or STOPPED)
+        number = next(self._numbers)
+        command = make(number)
+        job = self._job = EngineJob(number=number, command=command)
+        match command:
+            case Load():
+                self._pair = None
+                self._enter_loading("Loading the model")
+            case ConvertGguf():
+                self._enter_loading("Converting the model")
+            case Generate():
+                self._enter_generating()
+            case _:
+                pass
+        self._process.send(command)
+        return job
+
+    def _enter_loading(self, stage: str) -> None:
+        self._enter(Loading(stage))
+        self._watch.start(self._limits.quiet_loading_seconds)
+
+    def _enter_generating(self) -> None:
+        if self._pair is not None:
+            self._enter(Generating(self._pair))
+            self._watch.start(self._limits.quiet_generating_seconds)
+
+    def forget_pair(self) -> None:
+        """Load nothing by itself from now on."""
+        self._reload = None
+
+    def _on_event(self, event: Event) -> None:
+        job = self._job
+        if isinstance(event, Hello | Pong) or job is None or event.job != job.number:
+            return  # late words of a job that was given up
+        match event:
+            case Failed():
+                self._fail(job, event)
+                return
+            case LoadProgress(_, stage):
+                self._enter_loading(stage)
+            case Started() | Prefill() | Text():
+                if not isinstance(self._state, Generating):  # a pipeline was rebuilt for it
+                    self._enter_generating()
+                elif self._watch.hear():
+                    self._be_slow(False)
+            case Loaded(_, pair):
+                self._pair = pair
+            case Unloaded():
+                self._pair = None
+                self._reload = None
+            case _:
+                pass
+        job.put(event)
+        if job.is_over:
+            self._take_job()
+            self._settle()
+
+    def _fail(self, job: EngineJob, failed: Failed) -> None:
+        log_tail = self._process.log_tail() if self._process is not None else ()
+        problem = problem_from_failure(failed, log_tail=log_tail)
+        self._take_job()
+        job.fail(problem)
+        if failed.tainted and self._process is not None:
+            # After a GPU error any further call may hang, so this process is never used again.
+            self._let_go(self._process, politely=True)
+            self._crash(problem.headline, None, log_tail)
+        else:
+            self._settle()
+
+    def _take_job(self) -> EngineJob | None:
+        job, self._job = self._job, None
+        self._watch.stop()
+        return job
+
+    def _be_slow(self, is_slow: bool) -> None:
+        """Say that it takes long, and never end it for that: it may be compiling."""
+        if isinstance(self._state, Loading | Generating):
+            self._enter(replace(self._state, slow=is_slow))
+
+    # --- cancel and stop -------------------------------------------------------------------
+
+    async def cancel(self) -> None:
+        """Stop the job; returns when the engine can take the next one, or is on its way back."""
+        if self._job is None or self._process is None:
+            return
+        if self._ladder is None:
+            self._ladder = asyncio.create_task(self._climb(self._job, self._process))
+        # Climbed to the end even if the one who waits for it is cancelled.
+        await asyncio.shield(self._ladder)
+
+    async def _climb(self, job: EngineJob, process: EngineProcess) -> None:
+        try:
+            process.send(Cancel(job.number))
+            if await job.is_over_within(self._limits.cancel_seconds):
+                return
+            self._enter(Stopping())
+            self._take_job()
+            job.give_up()
+            gone = self._let_go(process, politely=False)
+            self._begin()
+            await gone
+        finally:
+            self._ladder = None
+
+    async def stop(self) -> None:
+        """End the engine; afterwards no process of it is left."""
+        if self._stopper is None:
+            self._stopper = asyncio.create_task(self._stop())
+        await asyncio.shield(self._stopper)
+
+    async def _stop(self) -> None:
+        try:
+            was_absent = isinstance(self._state, Absent)
+            if not was_absent:
+                self._enter(Stopping())
+            if (job := self._take_job()) is not None:
+                job.give_up()
+            for process in self._leaving:
+                process.kill()
+            if self._process is not None:
+                self._let_go(self._process, politely=True)
+            if self._bring_up is not None:
+                self._bring_up.cancel()  # which ends a process that has not said hello yet
+                await asyncio.wait({self._bring_up})
+            while self._leaving:
+                await asyncio.wait(set(self._leaving.values()))
+            if not was_absent:
+                self._enter(Absent())
+        finally:
+            self._stopper = None
