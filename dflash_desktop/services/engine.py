@@ -32,7 +32,7 @@ from dflash_desktop.workers.protocol import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
     from pathlib import Path
 
     from dflash_desktop.domain.devices import DeviceReport
@@ -110,7 +110,7 @@ class Engine:
         *,
         assistant_tokens: int,
         leave_out_oldest: bool = False,
-    ) -> AsyncIterator[Started | Prefill | Text | Finished]:
+    ) -> AsyncGenerator[Started | Prefill | Text | Finished, None]:
         """Answer the last message; `Finished` comes last. Closing the iterator early cancels.
 
         Raises `AppError` after the text that came before a failure; "engine_busy" while another

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +16,7 @@ from dflash_desktop.services.worker_channel import WorkerChannel
 from dflash_desktop.workers.protocol import PROTOCOL_VERSION, Hello, Ping, Pong, Shutdown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncGenerator, Callable
 
     from dflash_desktop.services.worker_launch import WorkerCommand
     from dflash_desktop.workers.protocol import Command, Event
@@ -65,6 +65,7 @@ class EngineProcess:
         self,
         *,
         channel: WorkerChannel,
+        events: AsyncGenerator[Event, None],
         hello: Hello,
         limits: EngineLimits,
         on_event: Callable[[Event], None],
@@ -77,7 +78,7 @@ class EngineProcess:
         self._on_event = on_event
         self._was_heard = True
         self._cause = ""
-        self._listening = asyncio.create_task(self._listen())
+        self._listening = asyncio.create_task(self._listen(events))
         self._beating = asyncio.create_task(self._beat())
 
     @classmethod
@@ -92,13 +93,15 @@ class EngineProcess:
             channel = WorkerChannel(command)
         except OSError as error:
             raise AppError(start_problem(str(error))) from error
+        events = channel.events()
         try:
-            hello = await _hello(channel, limits)
+            hello = await _hello(channel, events, limits)
         except BaseException:
             channel.kill_tree()
+            await events.aclose()
             await asyncio.wait({channel.exited}, timeout=limits.kill_seconds)
             raise
-        return cls(channel=channel, hello=hello, limits=limits, on_event=on_event)
+        return cls(channel=channel, events=events, hello=hello, limits=limits, on_event=on_event)
 
     def send(self, command: Command) -> None:
         """Queue a command; nothing happens when the process is gone."""
@@ -136,12 +139,13 @@ class EngineProcess:
         await asyncio.wait({self.ended}, timeout=seconds)
         return self.ended.done()
 
-    async def _listen(self) -> None:
+    async def _listen(self, events: AsyncGenerator[Event, None]) -> None:
         try:
-            async for event in self._channel:
-                self._was_heard = True
-                if not isinstance(event, Pong):
-                    self._on_event(event)
+            async with aclosing(events):
+                async for event in events:
+                    self._was_heard = True
+                    if not isinstance(event, Pong):
+                        self._on_event(event)
         except asyncio.CancelledError:  # the loop is being closed over our heads
             self._channel.kill_tree()
             raise
@@ -179,10 +183,12 @@ class EngineProcess:
         self._channel.kill_tree()
 
 
-async def _hello(channel: WorkerChannel, limits: EngineLimits) -> Hello:
+async def _hello(
+    channel: WorkerChannel, events: AsyncGenerator[Event, None], limits: EngineLimits
+) -> Hello:
     try:
         async with asyncio.timeout(limits.hello_seconds):
-            first = await anext(channel, None)
+            first = await anext(events, None)
     except TimeoutError as error:
         reason = f"no hello within {limits.hello_seconds:g} s"
         raise AppError(start_problem(reason, log_tail=channel.log_tail())) from error

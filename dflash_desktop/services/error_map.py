@@ -39,19 +39,25 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
         "Download or export the model again, or choose another one.",
         (Remedy.CHOOSE_MODEL, Remedy.RETRY),
     ),
+    "draft_missing": _Sentence(
+        "The draft's files are not where they were.",
+        "They were moved or deleted, or the disk is not connected. Bring them back and try again, "
+        "or load the model without a draft.",
+        (Remedy.RETRY, Remedy.LOAD_WITHOUT_DRAFT),
+    ),
     "draft_broken": _Sentence(
         "This draft cannot be used.",
         "A file of it is damaged, or it is of a kind that the installed runtime does not run. "
         "Load the model without it, or get the draft again.",
         (Remedy.LOAD_WITHOUT_DRAFT, Remedy.CHOOSE_MODEL),
     ),
-    "draft_unmarked": _Sentence(
+    "draft_not_dflash": _Sentence(
         "This draft carries no DFlash marker.",
         "It is an ordinary model, or it was exported by a tool that does not know DFlash. Export "
         "it again, or load the model without a draft.",
         (Remedy.LOAD_WITHOUT_DRAFT, Remedy.CHOOSE_MODEL),
     ),
-    "draft_mismatch": _Sentence(
+    "pair_mismatch": _Sentence(
         "This draft was made for another model.",
         "It expects other layers or sizes than this model has. Choose the draft that belongs to "
         "it, or load the model without a draft.",
@@ -62,16 +68,29 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
         "Set the temperature to 0 to use the draft, or switch the draft off.",
         (Remedy.LOAD_WITHOUT_DRAFT,),
     ),
-    "draft_settings": _Sentence(
-        "The runtime does not run a draft with these settings.",
-        "Load the model without the draft to go on, and please report this: the program should "
-        "not have asked for it.",
+    "draft_needs_no_prefix_cache": _Sentence(
+        "The runtime does not run a draft with the settings that it was given.",
+        "This is a fault of the program: please report it. Load the model without the draft to "
+        "go on.",
         (Remedy.LOAD_WITHOUT_DRAFT, Remedy.OPEN_LOG),
     ),
-    "target_locators_broken": _Sentence(
-        "This model's export is damaged: the draft cannot find its layers.",
-        "Export the model again, or load it without the draft.",
+    "locators_missing": _Sentence(
+        "The draft cannot find this model's layers.",
+        "The model was exported without the marks that a draft needs, they are damaged, or the "
+        "draft was made for a model with more layers. Load it without the draft, or get the "
+        "model again.",
         (Remedy.LOAD_WITHOUT_DRAFT, Remedy.CHOOSE_MODEL),
+    ),
+    "template_refused": _Sentence(
+        "This model's chat template does not accept this conversation.",
+        "Some models take no system prompt, or want question and answer by turns. Empty the "
+        "system prompt or start a new chat.",
+        (Remedy.NEW_CHAT, Remedy.CHOOSE_MODEL),
+    ),
+    "nothing_loaded": _Sentence(
+        "No model is loaded.",
+        "Choose a model first.",
+        (Remedy.CHOOSE_MODEL, Remedy.INSTALL_STARTER),
     ),
     "tokenizer_missing": _Sentence(
         "This model's folder has no tokenizer.",
@@ -118,6 +137,12 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
         "Close other programs, start a new chat, or choose a smaller model.",
         (Remedy.RETRY, Remedy.NEW_CHAT, Remedy.CHOOSE_MODEL),
     ),
+    "paging_file_small": _Sentence(
+        "Windows ran out of memory: its paging file is too small.",
+        "Let Windows manage the size of the paging file (System, Advanced system settings, "
+        "Performance), close other programs, or choose a smaller model.",
+        (Remedy.RETRY, Remedy.CHOOSE_MODEL),
+    ),
     "device_missing": _Sentence(
         "The chosen device is not available on this machine.",
         "Check that the graphics card is connected and its driver installed, or use the CPU.",
@@ -150,26 +175,6 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
         "runtime.",
         (Remedy.OPEN_LOG,),
     ),
-    "download_failed": _Sentence(
-        "The download broke off.",
-        "Try again: it goes on where it stopped, or starts afresh where that is not possible.",
-        (Remedy.RETRY, Remedy.CHOOSE_FILE),
-    ),
-    "hash_mismatch": _Sentence(
-        "The downloaded file is not the right one: its checksum differs.",
-        "It was thrown away. Try again; if it happens again, something on the way changes files.",
-        (Remedy.RETRY, Remedy.CHOOSE_FILE),
-    ),
-    "no_network": _Sentence(
-        "There is no connection to the download server.",
-        "Check the network and try again, or bring the file over and choose it here.",
-        (Remedy.RETRY, Remedy.CHOOSE_FILE),
-    ),
-    "package_missing": _Sentence(
-        "The download server no longer has this package.",
-        "Bring the file over from another machine and choose it here.",
-        (Remedy.CHOOSE_FILE, Remedy.RETRY),
-    ),
     "worker_error": _Sentence(
         "Something unexpected went wrong in the engine.",
         "Try again. If it happens again, copy the details and report it.",
@@ -177,41 +182,18 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
     ),
 }
 
-_RAW_TEXTS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), code)
-    for pattern, code in (
-        # openvino-genai 2026.4.1's own assertion texts.
-        (r"supports? greedy decoding only", "draft_needs_greedy"),
-        (r"does not support scheduler_config\.enable_prefix_caching", "draft_settings"),
-        (r"assistant_confidence_threshold|ATTENTION_BACKEND.*SDPA", "draft_settings"),
-        (r"already running|supports batch size 1 only", "engine_busy"),
-        (r"references undeclared parameters.*(beam_idx|attention_mask)", "draft_unmarked"),
-        (r"missing dflash_mask_token_id", "draft_broken"),
-        (r"Malformed hidden-state annotation", "target_locators_broken"),
-        (r"key '\d+' not found", "draft_mismatch"),
-        (
-            r"model input \(shape=.*\) and the tensor \(shape=.*\) are incompatible",
-            "draft_mismatch",
-        ),
-        (r"dropped by the scheduler because it did not fit", "cache_full"),
-        (r"Got unfinished GenerationStatus", "cache_full"),
-        (r"Neither tokenizer nor detokenizer models were provided", "tokenizer_missing"),
-        (r"Unsupported (GGUF|model) architecture", "gguf_unsupported"),
-        # The GPU plugin and OpenCL; the loader before the codes, since its text names both.
-        (r"libOpenCL\.so|OpenCL\.dll", "gpu_driver_missing"),
-        (r"Exceeded max size of memory object allocation", "gpu_allocation_limit"),
-        (r"CL_OUT_OF_HOST_MEMORY|std::bad_alloc|MemoryError", "out_of_memory"),
-        (r"\bCL_[A-Z_]{4,}|\bcl[A-Z]\w+, error code|device (was )?lost", "gpu_fault"),
-        (r"budget_in_bytes <= total_available_memory", "out_of_memory"),
-        (r"Device with .* name is not registered", "device_missing"),
-        # The system.
-        (r"No space left on device|\[?WinError 112|basic_ios::clear: iostream error", "disk_full"),
-        (r"WinError 1455|Cannot allocate memory", "out_of_memory"),
-        (r"DLL load failed|undefined symbol|cannot open shared object", "installation_broken"),
+_FINER: Final = tuple(
+    (code, re.compile(pattern, re.IGNORECASE), finer_code)
+    for code, pattern, finer_code in (
+        ("device_missing", r"OpenCL", "gpu_driver_missing"),
+        ("out_of_memory", r"Exceeded max size of memory object", "gpu_allocation_limit"),
+        ("out_of_memory", r"WinError 1455", "paging_file_small"),
+        ("worker_error", r"WinError 1455", "paging_file_small"),
+        ("worker_error", r"DLL load failed|undefined symbol|\.so\b", "installation_broken"),
+        ("model_missing", r"Neither tokenizer nor detokenizer", "tokenizer_missing"),
     )
 )
-_TOO_GENERAL: Final = frozenset({"worker_error", "model_broken", "draft_broken"})
-"""Codes under which a known raw text may say it more exactly."""
+"""Where the raw text tells more than the worker's code."""
 
 
 def problem_from_failure(failed: Failed, *, log_tail: tuple[str, ...] = ()) -> Problem:
@@ -228,10 +210,9 @@ def problem_from_failure(failed: Failed, *, log_tail: tuple[str, ...] = ()) -> P
 
 
 def _code_of(failed: Failed) -> str:
-    if failed.code in _TOO_GENERAL or failed.code not in _SENTENCES:
-        for pattern, code in _RAW_TEXTS:
-            if pattern.search(failed.raw):
-                return code
+    for code, pattern, finer_code in _FINER:
+        if code == failed.code and pattern.search(failed.raw):
+            return finer_code
     return failed.code
 
 

@@ -9,14 +9,14 @@ import threading
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.log import fresh_log, read_tail
 from dflash_desktop.services.process_tree import ProcessTree
 from dflash_desktop.workers.protocol import ProtocolError, decode_event, pack, read_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncGenerator, Callable
     from pathlib import Path
 
     from dflash_desktop.services.worker_launch import WorkerCommand
@@ -56,7 +56,6 @@ class WorkerChannel:
         self._wake_lock = threading.Lock()
         self._inbox: deque[Event] = deque()
         self._has_news = asyncio.Event()
-        self._taken = 0
         self._reader = threading.Thread(target=self._read, name="worker events", daemon=True)
         self._writer = threading.Thread(target=self._write, name="worker commands", daemon=True)
         self._writer.start()
@@ -74,24 +73,22 @@ class WorkerChannel:
         """
         self._outbox.put(pack(command))
 
-    def __aiter__(self) -> Self:
+    async def events(self) -> AsyncGenerator[Event, None]:
         """Every event in order, also those that a dying worker had sent; ends with the worker.
 
         For one consumer.
         """
-        return self
-
-    async def __anext__(self) -> Event:
-        """The next event; the loop gets a turn now and then even if many have arrived."""
-        self._taken += 1
-        if self._taken % EVENTS_PER_TURN == 0:
-            await asyncio.sleep(0)
-        while not self._inbox:
+        taken = 0
+        while True:
+            while self._inbox:
+                yield self._inbox.popleft()
+                taken += 1
+                if taken % EVENTS_PER_TURN == 0:
+                    await asyncio.sleep(0)
             if self.exited.done():
-                raise StopAsyncIteration
+                return
             self._has_news.clear()
             await self._has_news.wait()
-        return self._inbox.popleft()
 
     def terminate(self) -> None:
         """Ask the worker to end."""

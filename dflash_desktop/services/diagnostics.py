@@ -1,0 +1,100 @@
+"""A report that a person can copy into the open: everything useful, nothing private."""
+
+from __future__ import annotations
+
+import getpass
+import platform
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dflash_desktop.domain.problems import Problem
+
+_SECRETS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # Tokens that can be told by their shape: hubs, code hosts, clouds, JWT.
+        r"\b(?:hf|api_org|ghp|gho|ghs|ghu|glpat|pypi|sk|xox[abp])[-_][A-Za-z0-9_\-]{16,}",
+        r"\bgithub_pat_\w{20,}",
+        r"\bAKIA[0-9A-Z]{16}\b",
+        r"\beyJ[\w\-]{8,}\.[\w\-]{8,}\.[\w\-]*",
+        # What follows a word that says so.
+        r"(?<=bearer )\S+",
+        r"(?<=authorization: )\S+(?: \S+)?",
+        r"(?<=\btoken[=:])\s*[^\s&\"',;]+",
+        r"(?<=\b(?:passwd|secret|apikey)[=:])\s*[^\s&\"',;]+",
+        r"(?<=\b(?:password)[=:])\s*[^\s&\"',;]+",
+        r"(?<=\b(?:api[_-]key)[=:])\s*[^\s&\"',;]+",
+        r"(?<=://)[^\s/@]+:[^\s/@]*(?=@)",  # user:password@host
+    )
+)
+_MAIL: Final = re.compile(r"\b[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+\b")
+_HOMES: Final = re.compile(
+    r"(?:/home/|/Users/|[A-Za-z]:[\\/]{1,2}Users[\\/]{1,2})(?!<)[^\\/\s:\"'<>|]+", re.IGNORECASE
+)
+_NAMES_OF_NOBODY: Final = frozenset({"", "root", "user", "admin", "administrator", "localhost"})
+_MIN_NAME_CHARACTERS: Final = 3
+"""Shorter names would be found inside of ordinary text."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateFacts:
+    """What must not leave this machine; `home_dir` is shown as "~"."""
+
+    home_dir: Path
+    user: str
+    host: str
+
+    def mask(self, text: str) -> str:
+        """`text` without home folders, user and host name, mail addresses, passwords, tokens."""
+        for pattern in _SECRETS:
+            text = pattern.sub("<secret>", text)
+        text = _home_pattern(self.home_dir).sub("~", text)
+        text = _HOMES.sub("~", text)
+        text = _MAIL.sub("<mail>", text)
+        for name, shown in ((self.user, "<user>"), (self.host, "<host>")):
+            if name.lower() not in _NAMES_OF_NOBODY and len(name) >= _MIN_NAME_CHARACTERS:
+                text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", shown, text, flags=re.IGNORECASE)
+        return text
+
+
+def private_facts() -> PrivateFacts:
+    """The facts of this machine and person."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container without a user database
+        user = ""
+    return PrivateFacts(home_dir=Path.home(), user=user, host=socket.gethostname().split(".")[0])
+
+
+def problem_report(
+    problem: Problem, *, private: PrivateFacts, facts: Iterable[tuple[str, str]] = ()
+) -> str:
+    """The text behind "Copy details"; `facts` are further lines, such as device and model."""
+    lines = [
+        f"DFlash Desktop {__version__}",
+        f"System: {platform.platform()}, Python {platform.python_version()}",
+        *(f"{name}: {value}" for name, value in facts if value),
+        "",
+        f"{problem.code}: {problem.headline}",
+        problem.advice,
+        *(("", "Details:", problem.detail) if problem.detail else ()),
+    ]
+    return private.mask("\n".join(lines)) + "\n"
+
+
+def _home_pattern(home_dir: Path) -> re.Pattern[str]:
+    """The home folder in any spelling: either slash, doubled as in JSON and Python's repr."""
+    parts = [part for part in re.split(r"[\\/]+", str(home_dir)) if part]
+    if not parts:
+        return re.compile(r"(?!)")  # "/" is the home of a container's user, and nobody's name
+    start = r"[\\/]{1,2}" if str(home_dir).startswith(("/", "\\")) else ""
+    path = r"[\\/]{1,2}".join(re.escape(part) for part in parts)
+    return re.compile(rf"(?<!\w){start}{path}(?!\w)", re.IGNORECASE)
