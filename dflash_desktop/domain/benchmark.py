@@ -56,8 +56,19 @@ class FirstDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundRates:
+    """Both decode rates of one round; how far rounds differ is the noise of a measurement."""
+
+    baseline_tokens_per_second: float
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
 class BenchRun:
-    """One prompt at one number of assistant tokens: medians of warmed-up, alternating runs."""
+    """One prompt at one number of assistant tokens: medians of warmed-up, alternating runs.
+
+    `tokens` counts the answer without the draft.
+    """
 
     assistant_tokens: int
     baseline_tokens_per_second: float | None
@@ -68,6 +79,7 @@ class BenchRun:
     baseline_first_token_seconds: float
     first_token_seconds: float
     tokens: int
+    rounds: tuple[RoundRates, ...] = ()
 
     @property
     def speedup(self) -> float | None:
@@ -95,6 +107,15 @@ class ChosenSetting:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPoint:
+    """Both decode rates behind a prompt of this length; drafts can lose on long ones (case 27)."""
+
+    context_tokens: int
+    baseline_tokens_per_second: float
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
 class BenchReport:
     """Everything one measurement found; stored, shown and printed."""
 
@@ -105,6 +126,7 @@ class BenchReport:
     power_source: str  # "mains", "battery" or "unknown"
     prompts: tuple[PromptResult, ...]
     chosen: ChosenSetting
+    long_context: tuple[ContextPoint, ...] = ()  # rising; for the chosen setting, full mode only
 
     @property
     def kv_cache_precision(self) -> KvCachePrecision:
