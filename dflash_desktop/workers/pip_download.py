@@ -33,26 +33,23 @@ _KEPT_LINES: Final = 60
 _END_SECONDS: Final = 5.0
 
 # First match wins: a transfer that broke off also tells of the connections that failed, and an
-# index that cannot be reached also offers no version. Codes stand where texts are translated by
-# the system; "connection-failed" and its like are pip's own names for its errors.
+# index that cannot be reached also offers no version. Codes stand where the system translates its
+# texts; "connection-failed" and its like are pip's own names for its errors.
 _FAILURES: Final[tuple[tuple[str, str], ...]] = (
     (r"\[Errno 28\]|\[Errno 122\]|\[WinError 112\]|No space left on device", "disk_full"),
     (r"\[Errno 13\]|\[Errno 30\]|\[WinError 5\]", "folder_not_writable"),
     (r"DO NOT MATCH THE HASHES", "hash_mismatch"),
-    (
-        r"ssl-verification-failed|CERTIFICATE_VERIFY_FAILED|certificate verify failed",
-        "certificate_refused",
-    ),
-    (
-        r"incomplete-download|IncompleteRead|Connection interrupted|ReadTimeoutError",
-        "download_failed",
-    ),
+    (r"ssl-verification-failed|CERTIFICATE_VERIFY_FAILED", "certificate_refused"),
+    (r"confirming the ssl certificate|certificate verify failed", "certificate_refused"),
+    (r"incomplete-download|IncompleteRead|Connection interrupted", "download_failed"),
     (r"has an invalid wheel|is invalid\.|BadZipFile|not a zip file", "wheel_damaged"),
     (r"connection-failed|connection-timeout|proxy-connection-failed", "no_network"),
-    (r"NewConnectionError|NameResolutionError|ConnectTimeoutError|ProxyError", "no_network"),
-    (r"Connection refused|Could not fetch URL", "no_network"),
+    (r"connection error:|NewConnectionError|NameResolutionError|ProxyError", "no_network"),
+    (r"ConnectTimeoutError|ReadTimeoutError|timed out", "no_network"),
+    (r"Could not fetch URL .*: (?:401|403|407|429|5\d\d) ", "download_failed"),
     (r"No matching distribution found|Could not find a version", "package_missing"),
 )
+_UNREACHED = re.compile(r"Could not fetch URL .*")
 
 
 class DownloadError(Exception):
@@ -86,8 +83,9 @@ def download_wheel(
     temporary = folder / "tmp"
     for made in (wheels, temporary):
         made.mkdir(parents=True, exist_ok=True)
+    log_file = folder / "pip.log"
     child = subprocess.Popen(
-        _command(requirement, wheels, version),
+        _command(requirement, wheels, log_file, version),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -98,7 +96,8 @@ def download_wheel(
     finally:
         _end_tree(child)
     if child.returncode != 0:
-        raise DownloadError(failure_code(lines), lines)
+        text = "\n".join((lines, *_unreached(log_file)))
+        raise DownloadError(failure_code(text), text)
     found = sorted(wheels.glob("*.whl"))
     if not found:
         raise DownloadError("download_failed", f"pip ended well, but left no wheel\n{lines}")
@@ -113,13 +112,23 @@ def failure_code(output: str) -> str:
     return "download_failed"
 
 
-def _command(requirement: str, folder: Path, version: tuple[int, int]) -> list[str]:
+def _unreached(log_file: Path) -> list[str]:
+    """Why pages of an index could not be read: pip tells that to its log file only."""
+    with contextlib.suppress(OSError):
+        return _UNREACHED.findall(log_file.read_text(encoding="utf-8", errors="replace"))
+    return []
+
+
+def _command(
+    requirement: str, folder: Path, log_file: Path, version: tuple[int, int]
+) -> list[str]:
     progress = "raw" if version >= _FIRST_PIP_WITH_RAW_PROGRESS else "off"
     resume = [f"--resume-retries={_RESUME_ATTEMPTS}"] if version >= _FIRST_PIP_WITH_RESUME else []
     return [
         sys.executable,
-        *("-m", "pip", "download", requirement),
-        *("--no-deps", "--only-binary", ":all:", "--dest", str(folder)),
+        # -P: no file called pip.py in the current folder shall run in its place.
+        *("-P", "-m", "pip", "download", requirement),
+        *("--no-deps", "--only-binary", ":all:", "--dest", str(folder), "--log", str(log_file)),
         # The cache would keep a second copy on the person's disk for ever.
         *("--no-cache-dir", "--no-input", "--disable-pip-version-check", "--no-color"),
         *("--progress-bar", progress, *resume),

@@ -1,0 +1,33 @@
+"""Blocking work in small steps, one thread call a step, so that the loop stays free."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Generator
+
+_T = TypeVar("_T")
+_END: Final = object()
+
+
+async def in_threads(steps: Generator[_T, None, None]) -> AsyncGenerator[_T, None]:
+    """Yield what `steps` yields, each step computed in a thread; closes `steps` in every case.
+
+    When cancelled it waits for the running step, so that no thread still uses a file which the
+    caller then deletes.
+    """
+    try:
+        while True:
+            step = asyncio.ensure_future(asyncio.to_thread(next, steps, _END))
+            try:
+                item = await asyncio.shield(step)
+            except asyncio.CancelledError:
+                await asyncio.wait([step])
+                raise
+            if item is _END:
+                return
+            yield item
+    finally:
+        steps.close()
