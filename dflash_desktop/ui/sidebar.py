@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -141,9 +141,11 @@ class Sidebar(SurfaceFrame):
         return menu
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the menu button back to the open conversation when the pointer leaves the list."""
-        if event.type() == QEvent.Type.Leave and not self._more.underMouse():
-            self._place_more_button(self._view.currentIndex())
+        """Keep the menu button beside the open conversation unless the pointer is elsewhere."""
+        pointer_left = event.type() == QEvent.Type.Leave and not self._more.underMouse()
+        if pointer_left or event.type() in (QEvent.Type.Resize, QEvent.Type.Show):
+            # The view lays its rows out after the event, not before.
+            QTimer.singleShot(0, self._view, self._on_scrolled)
         return super().eventFilter(watched, event)
 
     def _built_view(self) -> QListView:

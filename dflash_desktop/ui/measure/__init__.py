@@ -1,0 +1,1 @@
+"""What a draft is worth on this machine."""

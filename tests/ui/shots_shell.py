@@ -1,0 +1,411 @@
+"""Draws the window's frame and pages in every state to PNG files, for people to look at.
+
+    .venv/bin/python -m tests.ui.shots_shell [FOLDER] [WORD …]
+
+Only the shots whose names contain one of the words are drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+if len(sys.argv) > 2 and sys.argv[1] == "--scale":
+    os.environ["QT_SCALE_FACTOR"] = sys.argv[2]
+    del sys.argv[1:3]
+
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication, QWidget
+
+from dflash_desktop.domain.benchmark import (
+    BenchPrompt,
+    BenchReport,
+    BenchRun,
+    ChosenSetting,
+    FirstDifference,
+    PromptKind,
+    PromptResult,
+)
+from dflash_desktop.domain.devices import Device
+from dflash_desktop.domain.engine_state import Crashed, EngineState, Generating, Loaded, Loading
+from dflash_desktop.domain.generation import DraftState, KvCachePrecision
+from dflash_desktop.domain.pair import (
+    DraftFacts,
+    LoadedPair,
+    MeasurementKey,
+    PairFingerprint,
+    PairFolders,
+)
+from dflash_desktop.domain.problems import Problem, Remedy, Severity
+from dflash_desktop.domain.settings import Settings
+from dflash_desktop.domain.settings import Theme as ThemeChoice
+from dflash_desktop.domain.starter import InstallProgress, InstallStage
+from dflash_desktop.paths import resources_dir
+from dflash_desktop.services.conversation_store import ConversationSummary
+from dflash_desktop.services.starter_store import starter_resources
+from dflash_desktop.ui.conversation_list import grouped
+from dflash_desktop.ui.engine_words import model_facts, state_words
+from dflash_desktop.ui.header import DraftBadge
+from dflash_desktop.ui.main_window import MainWindow
+from dflash_desktop.ui.measure.pane import MeasurePane
+from dflash_desktop.ui.models.pane import ModelsPane
+from dflash_desktop.ui.models.words import (
+    CardState,
+    PairCardContent,
+    folder_facts,
+    loaded_facts,
+    measured_fact,
+    starter_note,
+)
+from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.starter.pane import StarterPane
+from dflash_desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NOW = datetime.now(UTC)
+PIN = starter_resources().pin
+STARTER = PairFolders(
+    "starter",
+    PIN.title,
+    Path("/home/ada/.local/share/dflash-desktop/models/starter"),
+    Path("/opt/dflash-desktop/resources/starter/draft"),
+)
+OWN = PairFolders(
+    "own",
+    "Ornith 1.5 9B int4 with a long descriptive name that does not fit",
+    Path("/media/ada/models/ornith-1.5-9b-int4-ov-with-a-rather-long-folder-name/target"),
+    None,
+)
+LOADED = LoadedPair(
+    target_dir=STARTER.target_dir,
+    draft_dir=STARTER.draft_dir,
+    draft=DraftFacts(8, (2, 8, 14, 20, 26), 16),
+    device="GPU.0",
+    device_name="Intel(R) Arc(TM) 140V GPU (16GB)",
+    driver="32.0.101.8000",
+    runtime="openvino-genai 2026.4.1",
+    kv_cache_precision=KvCachePrecision.F16,
+    context_tokens=8192,
+    keeps_both=True,
+    fingerprint=PairFingerprint("a", "b"),
+    load_seconds=3.21,
+    title=PIN.title,
+)
+
+
+def _run(
+    tokens: int, base: float, rate: float, per_step: float, differs: bool = False
+) -> BenchRun:
+    difference = FirstDifference(37, " bright and", " bright, and", 0.0004, 0.01)
+    return BenchRun(
+        assistant_tokens=tokens,
+        baseline_tokens_per_second=base,
+        tokens_per_second=rate,
+        tokens_per_step=per_step,
+        identical=not differs,
+        first_difference=difference if differs else None,
+        baseline_first_token_seconds=0.1,
+        first_token_seconds=0.1,
+        tokens=128,
+    )
+
+
+def report() -> BenchReport:
+    """A measurement with every kind of line in it."""
+    results = tuple(
+        PromptResult(
+            BenchPrompt(kind, f"A question for {kind.value}"),
+            tuple(
+                _run(t, 48.2 + i, (48.2 + i) * f * (1 + i / 20), s + i / 10, differs=i == 1)
+                for t, f, s in ((1, 0.94, 1.71), (2, 1.09, 2.25), (3, 1.12, 2.66), (4, 1.0, 2.94))
+            ),
+        )
+        for i, kind in enumerate(PromptKind)
+    )
+    return BenchReport(
+        key=MeasurementKey(
+            LOADED.fingerprint,
+            LOADED.device_name,
+            LOADED.driver,
+            LOADED.runtime,
+            KvCachePrecision.F16,
+        ),
+        pair_title=LOADED.title,
+        measured_at=NOW,
+        is_fast=True,
+        power_source="battery",
+        prompts=results,
+        chosen=ChosenSetting(3, 1.21, "3 assistant tokens gave the most over all prompts."),
+    )
+
+
+def conversations() -> tuple[ConversationSummary, ...]:
+    """Three groups, a long title, a damaged file."""
+    broken = Problem("conversation_damaged", "This conversation cannot be read.", "")
+    titles = (
+        ("Explain speculative decoding to someone who knows Python", 0, None),
+        ("Poem about rain", 0, None),
+        ("Packing list for a week in the mountains in November", 1, None),
+        ("3f2a9c.json", 4, broken),
+        ("Regular expressions", 9, None),
+        ("<b>markup</b> & ampersands", 30, None),
+    )
+    return tuple(
+        ConversationSummary(str(i), title, NOW - timedelta(days=days), problem)
+        for i, (title, days, problem) in enumerate(titles)
+    )
+
+
+def cards(state: CardState) -> tuple[PairCardContent, ...]:
+    """The starter in a state, and one's own pair."""
+    facts = folder_facts(STARTER, 92_485_340, 8_612_340)
+    if state is CardState.LOADED:
+        facts = (*facts[:1], *loaded_facts(LOADED), measured_fact(report()))
+    if state in (CardState.NOT_INSTALLED, CardState.NEEDS_REPAIR):
+        facts = ()
+    own = PairCardContent(
+        OWN.id,
+        OWN.title,
+        "",
+        CardState.ABSENT if state is CardState.LOADED else CardState.AVAILABLE,
+        folder_facts(OWN, 5_212_000_000, None),
+        is_own=True,
+    )
+    starter = PairCardContent(
+        STARTER.id, STARTER.title, starter_note(PIN), state, facts, has_draft=True
+    )
+    return (starter, own)
+
+
+class Shots:
+    """Builds a window for each shot and grabs it."""
+
+    def __init__(self, folder: Path, words: list[str]) -> None:
+        self._folder = folder
+        self._words = words
+        self._application = QApplication([])
+        self._theme = Theme(self._application)
+        self._state = TemporaryDirectory()
+
+    def take(
+        self,
+        name: str,
+        arrange: Callable[[MainWindow], None],
+        *,
+        page: Page = Page.CHAT,
+        pages: dict[Page, Callable[[], QWidget]] | None = None,
+        size: tuple[int, int] = (1180, 760),
+        themes: tuple[ThemeChoice, ...] = (ThemeChoice.LIGHT, ThemeChoice.DARK),
+    ) -> None:
+        """One PNG for each colour set."""
+        if self._words and not any(word in name for word in self._words):
+            return
+        for choice in themes:
+            self._theme.choose(choice)
+            window = self.window(pages or {})
+            window.resize(*size)
+            window.show_page(page)
+            arrange(window)
+            window.show()
+            for _ in range(5):
+                self._application.processEvents()
+            window.grab().save(str(self._folder / f"{name}-{choice.value}.png"))
+            window.deleteLater()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+    def window(self, pages: dict[Page, Callable[[], QWidget]]) -> MainWindow:
+        """A window with conversations and a loaded model."""
+        theme = self._theme
+        built: dict[Page, Callable[[], QWidget]] = {
+            Page.CHAT: QWidget,
+            Page.MODELS: lambda: ModelsPane(theme=theme, report=_report),
+            Page.MEASURE: lambda: MeasurePane(theme=theme, report=_report),
+            Page.STARTER: lambda: StarterPane(theme=theme, pin=PIN, report=_report),
+        }
+        window = MainWindow(
+            theme=theme,
+            logo=QIcon(str(resources_dir() / "icons" / "app.svg")),
+            pages=built | pages,
+            report=_report,
+            remember=QSettings(str(Path(self._state.name) / "w.ini"), QSettings.Format.IniFormat),
+            may_close=lambda: True,
+        )
+        rows = grouped(conversations(), NOW.astimezone())
+        window.sidebar.show_conversations(rows, "0", "")
+        window.header.show_pairs((STARTER, OWN), "starter")
+        window.header.show_device("Arc 140V")
+        window.header.show_badge(DraftBadge(DraftState.ON, "Measured here.", 2.4))
+        show_state(window, Loaded(LOADED))
+        window.status_line.show_facts(model_facts(LOADED))
+        return window
+
+
+def show_state(window: MainWindow, state: EngineState) -> None:
+    """The status line for a state."""
+    window.status_line.show_state(state_words(state))
+
+
+def _report(problem: Problem) -> str:
+    return problem.detail
+
+
+def _models(shots: Shots, state: CardState) -> Callable[[], QWidget]:
+    def build() -> QWidget:
+        pane = ModelsPane(theme=shots._theme, report=_report)
+        pane.show_cards(cards(state))
+        devices = (Device("CPU", "Intel Core Ultra 7 258V"), Device("GPU.0", "Arc 140V"))
+        pane.run_form.show_choices(devices, Settings())
+        return pane
+
+    return build
+
+
+def main() -> None:
+    """Take all shots, or those that were asked for."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
+    folder.mkdir(parents=True, exist_ok=True)
+    shots = Shots(folder, sys.argv[2:])
+
+    def nothing(window: MainWindow) -> None:
+        return
+
+    shots.take("frame", nothing)
+
+    def first_start(window: MainWindow) -> None:
+        window.sidebar.show_conversations((), "", "Your conversations will be listed here.")
+        window.header.show_pairs((), "")
+        window.header.show_device("")
+        window.header.show_badge(None)
+        window.status_line.show_facts(())
+        show_state(window, Loading("Reading the target."))
+
+    shots.take("starter-offer", first_start, page=Page.STARTER)
+
+    def starter(show: Callable[[StarterPane], None]) -> Callable[[], QWidget]:
+        def build() -> QWidget:
+            pane = StarterPane(theme=shots._theme, pin=PIN, report=_report)
+            show(pane)
+            return pane
+
+        return build
+
+    progress = InstallProgress(
+        InstallStage.DOWNLOADING, "Downloading the starter model.", 42_100_000, 98_362_432, 3.2e6
+    )
+    offline = Problem(
+        "starter_needs_file",
+        "The starter model could not be downloaded: there is no connection.",
+        "Check the network.",
+        detail="pip said no",
+    )
+    failed = Problem(
+        "starter_check_failed",
+        "The starter pair was made, but its draft does not work here.",
+        "It gave 1.02 tokens for each step of the model, and more than 1.5 are expected.",
+        detail="tokens per step: 1.02",
+        remedies=(Remedy.RETRY,),
+    )
+    starters: dict[str, Callable[[StarterPane], None]] = {
+        "starter-progress": lambda p: p.show_progress(progress),
+        "starter-offline": lambda p: p.show_offline(offline),
+        "starter-failed": lambda p: p.show_offer(is_repair=False, problem=failed),
+        "starter-repair": lambda p: p.show_offer(is_repair=True),
+        "starter-ready": lambda p: p.show_ready(2.63),
+    }
+    for name, show in starters.items():
+        shots.take(name, first_start, page=Page.STARTER, pages={Page.STARTER: starter(show)})
+    for state in (CardState.LOADED, CardState.AVAILABLE, CardState.NOT_INSTALLED):
+        pages = {Page.MODELS: _models(shots, state)}
+        shots.take(
+            f"models-{state.name.lower()}",
+            nothing,
+            page=Page.MODELS,
+            pages=pages,
+            size=(1180, 1100),
+        )
+
+    def measure(show: Callable[[MeasurePane], None]) -> dict[Page, Callable[[], QWidget]]:
+        def build() -> QWidget:
+            pane = MeasurePane(theme=shots._theme, report=_report)
+            show(pane)
+            return pane
+
+        return {Page.MEASURE: build}
+
+    off = replace(report(), chosen=ChosenSetting(0, None, "No setting was faster than 1.02x."))
+    on_words = "The chat uses the draft with 3 assistant tokens."
+    measures: dict[str, Callable[[MeasurePane], None]] = {
+        "measure-none": lambda p: p.show_no_model("Load a model first, then measure its draft."),
+        "measure-invite": lambda p: p.show_invitation(PIN.title),
+        "measure-progress": lambda p: p.show_progress(
+            "Code: with 3 assistant tokens", 0.42, "21 of 50 runs · 20 s left"
+        ),
+        "measure-report": lambda p: p.show_report(
+            report(), draft_words=on_words, draft_is_on=True
+        ),
+        "measure-off": lambda p: p.show_report(
+            off, draft_words="The chat does not use the draft.", draft_is_on=False
+        ),
+    }
+    for name, show_measure in measures.items():
+        shots.take(
+            name, nothing, page=Page.MEASURE, pages=measure(show_measure), size=(1180, 1500)
+        )
+
+    def banner(window: MainWindow) -> None:
+        window.show_problem(
+            Problem(
+                "engine_crashed",
+                "The engine ended while answering.",
+                "What was written is kept. It was started again; try once more.",
+                Severity.ERROR,
+                "exit code -9",
+                (Remedy.RETRY, Remedy.OPEN_LOG),
+            )
+        )
+        show_state(window, Crashed("killed", -9, (), will_restart=False))
+        window.sidebar.show_undo("Packing list for a week in the mountains")
+
+    shots.take("banner", banner)
+    shots.take("slow", lambda w: show_state(w, Generating(LOADED, slow=True)), size=(1180, 520))
+    shots.take(
+        "slow-load",
+        lambda w: show_state(w, Loading("Compiling the target for GPU.0.", None, slow=True)),
+        size=(1180, 520),
+    )
+    narrow = (720, 520)
+    shots.take("narrow-frame", banner, size=narrow)
+    shots.take(
+        "narrow-offline",
+        first_start,
+        page=Page.STARTER,
+        pages={Page.STARTER: starter(lambda p: p.show_offline(offline))},
+        size=narrow,
+    )
+    shots.take(
+        "narrow-models",
+        nothing,
+        page=Page.MODELS,
+        pages={Page.MODELS: _models(shots, CardState.LOADED)},
+        size=narrow,
+    )
+    shots.take(
+        "narrow-measure",
+        nothing,
+        page=Page.MEASURE,
+        pages=measure(measures["measure-report"]),
+        size=narrow,
+    )
+
+
+if __name__ == "__main__":
+    main()
