@@ -67,9 +67,12 @@ class IncrementalDetokenizer:
             zip(self._segments, texts[1:], strict=True), start=1
         ):
             is_last = index == len(self._segments)
-            if text.endswith(_INCOMPLETE) and not (final and is_last):
-                continue  # the next segment completes this character and brings both
-            if len(text) > len(done):
+            grew = len(text) > len(done)
+            # Tokenizers show half a character as U+FFFD or not at all. Either way the segment
+            # that completes it brings it, and the window must not start in its middle.
+            if not (final and is_last) and (not grew or text.endswith(_INCOMPLETE)):
+                continue
+            if grew:
                 runs.append(TextRun(text[len(done) :], segment.origin, segment.step))
             done = text
             taken = index

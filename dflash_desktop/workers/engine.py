@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import traceback
 from time import perf_counter
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 from dflash_desktop.domain.detokenizer import IncrementalDetokenizer
 from dflash_desktop.domain.devices import default_kv_cache_precision, normal_device_id
@@ -47,10 +47,20 @@ _NOT_JOBS_OF_THIS_WORKER = (
 )
 
 
+class JobChannel(Protocol):
+    """What a job needs of the process that it runs in."""
+
+    def send(self, event: protocol.Event) -> None:
+        """Tell the window."""
+
+    def is_cancelled(self, job: int) -> bool:
+        """Whether the window asked to stop this job."""
+
+
 class EngineJobs:
     """Runs the commands of one window, one at a time, on the process's main thread."""
 
-    def __init__(self, runtime: WorkerRuntime) -> None:
+    def __init__(self, runtime: JobChannel) -> None:
         self._runtime = runtime
         self._pipelines: PairPipelines | None = None
         self._prompts: PromptBuilder | None = None
