@@ -33,21 +33,25 @@ class FetchJobs:
         """Do one job; every expected fault becomes a `Failed` event."""
         if not isinstance(command, protocol.FetchWheelMember):
             return
-        folder = command.incoming_dir
+        try:
+            answer = self._answer(command)
+        finally:
+            shutil.rmtree(command.incoming_dir, ignore_errors=True)
+        # Only now, since the window ends this process as soon as it has the answer.
+        self._runtime.send(answer)
+
+    def _answer(self, command: protocol.FetchWheelMember) -> protocol.Fetched | protocol.Failed:
         try:
             self._fetch(command)
         except DownloadCancelledError:
-            self._fail(command, "cancelled", "")
+            return protocol.Failed(command.job, "cancelled", "")
         except DownloadError as error:
-            self._fail(command, error.code, str(error))
+            return protocol.Failed(command.job, error.code, str(error))
         except WrongFileError as error:
-            self._fail(command, error.fault, str(error))
+            return protocol.Failed(command.job, error.fault, str(error))
         except OSError as error:
-            self._fail(command, _os_error_code(error), str(error))
-        else:
-            self._runtime.send(protocol.Fetched(command.job, command.destination))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            return protocol.Failed(command.job, _os_error_code(error), str(error))
+        return protocol.Fetched(command.job, command.destination)
 
     def _fetch(self, command: protocol.FetchWheelMember) -> None:
         folder = command.incoming_dir
@@ -85,9 +89,6 @@ class FetchJobs:
         self, command: protocol.FetchWheelMember, stage: InstallStage, done: int, total: int
     ) -> None:
         self._runtime.send(protocol.Transfer(command.job, stage, done, total))
-
-    def _fail(self, command: protocol.FetchWheelMember, code: str, raw: str) -> None:
-        self._runtime.send(protocol.Failed(command.job, code, raw))
 
 
 def _os_error_code(error: OSError) -> str:
