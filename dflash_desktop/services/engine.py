@@ -22,6 +22,8 @@ from dflash_desktop.workers.protocol import (
     Generate,
     ListDevices,
     Load,
+    MeasureNoise,
+    Noise,
     Prefill,
     Score,
     Scored,
@@ -161,6 +163,11 @@ class Engine:
             Score, messages=messages, answer_prefix=answer_prefix, candidates=candidates
         )
         return (await self._ask(make, Scored, with_pair=True)).log_probabilities
+
+    async def noise(self, messages: tuple[PromptMessage, ...], answer: tuple[int, ...]) -> float:
+        """How far rounding moves the target's log-probabilities (nats) along its own answer."""
+        make = partial(MeasureNoise, messages=messages, answer=answer)
+        return (await self._ask(make, Noise, with_pair=True)).nats
 
     async def detokenize(self, token_lists: tuple[tuple[int, ...], ...]) -> tuple[str, ...]:
         """The text of each list of token ids."""

@@ -24,6 +24,7 @@ from dflash_desktop.workers.text_pipeline import (
 )
 
 if TYPE_CHECKING:
+    from dflash_desktop.domain.generation import PromptMessage
     from dflash_desktop.workers.prompt import Prompt
 
 _TEXT_INTERVAL_SECONDS: Final = 0.016
@@ -34,6 +35,7 @@ _EngineJob = (
     protocol.Load
     | protocol.Generate
     | protocol.Score
+    | protocol.MeasureNoise
     | protocol.Detokenize
     | protocol.ConvertGguf
     | protocol.ListDevices
@@ -83,6 +85,8 @@ class EngineJobs:
                 self._generate(command)
             case protocol.Score():
                 self._score(command)
+            case protocol.MeasureNoise():
+                self._measure_noise(command)
             case protocol.Detokenize():
                 self._detokenize(command)
             case protocol.ConvertGguf():
@@ -196,16 +200,25 @@ class EngineJobs:
                     self._runtime.send(protocol.Finished(job, reason, stats, tuple(token_ids)))
 
     def _score(self, command: protocol.Score) -> None:
-        pipelines, prompts = self._loaded()
+        pipelines, _ = self._loaded()
+        context = (*self._prompt_ids(command.messages), *command.answer_prefix)
+        scores = tuple(pipelines.log_probability(context, token) for token in command.candidates)
+        self._runtime.send(protocol.Scored(command.job, scores))
+
+    def _measure_noise(self, command: protocol.MeasureNoise) -> None:
+        pipelines, _ = self._loaded()
+        nats = pipelines.noise(self._prompt_ids(command.messages), command.answer)
+        self._runtime.send(protocol.Noise(command.job, nats))
+
+    def _prompt_ids(self, messages: tuple[PromptMessage, ...]) -> tuple[int, ...]:
+        _, prompts = self._loaded()
         prompt = prompts.build(
-            command.messages,
+            messages,
             thinking=ThinkingMode.MODEL_DEFAULT,
             max_new_tokens=1,
             leave_out_oldest=False,
         )
-        context = (*prompt.token_ids, *command.answer_prefix)
-        scores = tuple(pipelines.log_probability(context, token) for token in command.candidates)
-        self._runtime.send(protocol.Scored(command.job, scores))
+        return prompt.token_ids
 
     def _detokenize(self, command: protocol.Detokenize) -> None:
         pipelines, _ = self._loaded()

@@ -84,6 +84,18 @@ class Score(_Message, frozen=True, tag="score"):
     candidates: tuple[int, ...]
 
 
+class MeasureNoise(_Message, frozen=True, tag="measure_noise"):
+    """How far rounding moves this target's log-probabilities here. → `Noise` or `Failed`.
+
+    `answer` is the target's own greedy answer to `messages`. It is scored twice, token by token
+    and in one pass, as answers are made without a draft and checked with one.
+    """
+
+    job: int
+    messages: tuple[PromptMessage, ...]
+    answer: tuple[int, ...]
+
+
 class Detokenize(_Message, frozen=True, tag="detokenize"):
     """Turn token id lists into text. Answered by `Detokenized`."""
 
@@ -147,6 +159,7 @@ Command = (
     Load
     | Generate
     | Score
+    | MeasureNoise
     | Detokenize
     | ConvertGguf
     | ListDevices
@@ -226,6 +239,13 @@ class Scored(_Message, frozen=True, tag="scored"):
     log_probabilities: tuple[float, ...]
 
 
+class Noise(_Message, frozen=True, tag="noise"):
+    """The largest difference that one token showed, in nats."""
+
+    job: int
+    nats: float
+
+
 class Detokenized(_Message, frozen=True, tag="detokenized"):
     """One text for each token list."""
 
@@ -298,6 +318,7 @@ Event = (
     | Text
     | Finished
     | Scored
+    | Noise
     | Detokenized
     | Converted
     | Devices

@@ -130,14 +130,37 @@ class PairPipelines:
 
     def log_probability(self, context: Sequence[int], candidate: int) -> float:
         """The target's log-probability, in nats, of `candidate` as the token after `context`."""
+        return self._scored([*context, candidate], new_tokens=1, echo=True)[1][len(context)]
+
+    def noise(self, prompt_ids: Sequence[int], answer: Sequence[int]) -> float:
+        """How far one token's log-probability differs, at most, between two ways to compute it.
+
+        `answer` is the target's own greedy answer. Making it anew goes token by token, as without
+        a draft; scoring it goes in one pass, as tokens of a draft are checked.
+        """
+        made, stepwise = self._scored(prompt_ids, new_tokens=len(answer), echo=False)
+        _, at_once = self._scored([*prompt_ids, *made], new_tokens=1, echo=True)
+        return max(
+            (abs(a - b) for a, b in zip(stepwise, at_once[len(prompt_ids) :], strict=False)),
+            default=0.0,
+        )
+
+    def _scored(
+        self, ids: Sequence[int], *, new_tokens: int, echo: bool
+    ) -> tuple[list[int], list[float]]:
+        """Token ids and their log-probabilities from the target alone, the given ones on echo."""
         pipeline = self._pipeline(with_draft=False)
-        config = self._config(pipeline, SamplingParams(), 0, 1)
+        config = self._config(pipeline, SamplingParams(), 0, new_tokens)
         config.logprobs = 1
-        config.echo = True
-        handle = self._add(pipeline, [*context, candidate], config)
+        config.echo = echo
+        handle = self._add(pipeline, ids, config)
         while pipeline.has_non_finished_requests():
             pipeline.step()
-        return float(handle.read_all()[0].generated_log_probs[len(context)])
+        (output,) = handle.read_all()
+        return (
+            [int(token) for token in output.generated_ids],
+            [float(value) for value in output.generated_log_probs],
+        )
 
     def _run(
         self,

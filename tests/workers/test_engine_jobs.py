@@ -282,6 +282,14 @@ def test_scores_rank_the_targets_own_choice_first(engine: LoadedEngine) -> None:
     assert scored.log_probabilities[0] <= 0
 
 
+def test_rounding_noise_is_measured_and_tiny_at_full_precision(engine: LoadedEngine) -> None:
+    question = "Name three planets."
+    own = engine.answer(question, assistant_tokens=0).finished.token_ids
+    engine.jobs.run(protocol.MeasureNoise(7, (PromptMessage(Role.USER, question),), own))
+    (noise,) = engine.runtime.of(protocol.Noise)
+    assert 0 <= noise.nats < 1e-3
+
+
 def test_detokenize_leaves_special_tokens_out(engine: LoadedEngine) -> None:
     engine.runtime.sent.clear()
     engine.jobs.run(protocol.Detokenize(6, ((504, 2365), (2,), ())))
