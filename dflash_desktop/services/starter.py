@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.starter import StarterPin
     from dflash_desktop.paths import AppPaths
-    from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.starter_build import BuildEngine
     from dflash_desktop.services.starter_store import StarterResources
     from dflash_desktop.services.worker_launch import WorkerLauncher
 
@@ -57,7 +57,7 @@ class Starter:
         *,
         paths: AppPaths,
         launcher: WorkerLauncher,
-        engine: Engine,
+        engine: BuildEngine,
         resources: StarterResources | None = None,
     ) -> None:
         resources = resources or starter_resources()

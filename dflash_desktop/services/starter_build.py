@@ -6,7 +6,7 @@ import asyncio
 import json
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from dflash_desktop.domain.generation import (
     NO_STATS,
@@ -30,12 +30,13 @@ from dflash_desktop.workers.model_folder import MODEL_XML
 from dflash_desktop.workers.protocol import Finished
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, AsyncIterator
     from pathlib import Path
 
     from dflash_desktop.domain.generation import GenerationStats
-    from dflash_desktop.services.engine import Engine
+    from dflash_desktop.domain.pair import LoadedPair
     from dflash_desktop.services.starter_store import StarterResources
+    from dflash_desktop.workers.protocol import Event
 
 _CHECK_DEVICE: Final = "CPU"  # every machine has it, and whether a draft fits is the same on all
 _CHECK_ASSISTANT_TOKENS: Final = 3
@@ -45,6 +46,28 @@ _CHECK_PROMPTS: Final = (
     "Write a Python function that checks whether a number is prime.",
     "Count from 1 to 40, separated by commas.",
 )
+
+
+class BuildEngine(Protocol):
+    """What is asked of the engine here."""
+
+    async def convert_gguf(self, gguf_path: Path, output_dir: Path) -> None:
+        """Convert a GGUF file into OpenVINO files in a new folder."""
+
+    async def load(self, folders: PairFolders, *, device: str) -> LoadedPair:
+        """Load a pair in place of what is loaded."""
+
+    def generate(
+        self,
+        messages: tuple[PromptMessage, ...],
+        params: SamplingParams,
+        *,
+        assistant_tokens: int,
+    ) -> AsyncIterator[Event]:
+        """Answer; `Finished` comes last."""
+
+    async def unload(self) -> None:
+        """Let go of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +81,7 @@ class BuiltPair:
 class StarterBuild:
     """Uses the engine for a while, and leaves it without a model."""
 
-    def __init__(self, *, engine: Engine, resources: StarterResources) -> None:
+    def __init__(self, *, engine: BuildEngine, resources: StarterResources) -> None:
         self._engine = engine
         self._pin = resources.pin
         self._draft_dir = resources.draft_dir
