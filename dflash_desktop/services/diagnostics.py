@@ -28,7 +28,7 @@ _SECRETS: Final = tuple(
         # What follows a word that says so.
         r"(?<=bearer )\S+",
         r"(?<=authorization: )\S+(?: \S+)?",
-        r"(?<=\btoken[=:])\s*[^\s&\"',;]+",
+        r"(?<=\btoken[=:])\s*(?!\d+\b)[^\s&\"',;]{6,}",  # and not "mask token: 16"
         r"(?<=\b(?:passwd|secret|apikey)[=:])\s*[^\s&\"',;]+",
         r"(?<=\b(?:password)[=:])\s*[^\s&\"',;]+",
         r"(?<=\b(?:api[_-]key)[=:])\s*[^\s&\"',;]+",
