@@ -11,6 +11,8 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[2]
 
 
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command as main; main()"
+
 FORBIDDEN_IMPORTS = {
     "app and cli > ui > services > workers > domain": (
         "domain/units.py",
@@ -31,7 +33,7 @@ def test_a_forbidden_import_breaks_its_contract(tmp_path: Path) -> None:
             file.write(f"\nimport {forbidden}\n")
 
     finished = subprocess.run(
-        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        [sys.executable, "-c", LINT_IMPORTS, "--no-cache"],
         cwd=tmp_path,
         env={"PYTHONPATH": str(tmp_path), "PYTHONUTF8": "1"},
         capture_output=True,
