@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from dflash_desktop import __version__
-from dflash_desktop.cli import chat, doctor, starter
+from dflash_desktop.cli import bench, chat, doctor, starter
 from dflash_desktop.cli.context import CommandContext
 from dflash_desktop.cli.result import JSON_VERSION
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
@@ -60,7 +60,12 @@ class Command(Protocol):
         """Do it; raises `AppError` for what a person must know."""
 
 
-COMMANDS: Mapping[str, Command] = {"starter": starter, "chat": chat, "doctor": doctor}
+COMMANDS: Mapping[str, Command] = {
+    "starter": starter,
+    "chat": chat,
+    "bench": bench,
+    "doctor": doctor,
+}
 
 
 class UsageError(Exception):

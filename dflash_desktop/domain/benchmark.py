@@ -114,6 +114,11 @@ class ContextPoint:
     baseline_tokens_per_second: float
     tokens_per_second: float
 
+    @property
+    def speedup(self) -> float:
+        """Decode rate with the draft over decode rate without it."""
+        return self.tokens_per_second / self.baseline_tokens_per_second
+
 
 @dataclass(frozen=True, slots=True)
 class BenchReport:

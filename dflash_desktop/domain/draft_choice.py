@@ -52,6 +52,7 @@ class SettingWorth:
     answer_speedup: float  # the same with the time to the first token
     slowest_round: float  # `speedup` of the round that was worst for the draft
     fastest_round: float
+    tokens_per_step: float | None  # tokens for each pass of the target
     by_kind: tuple[KindSpeedup, ...]  # the best first
     wrong_texts: int  # answers with a token that the target itself would not have chosen
 
@@ -90,6 +91,7 @@ def setting_worth(results: Iterable[PromptResult], assistant_tokens: int) -> Set
         answer_speedup=_speedup([_with_first_token(run, times) for _, run, times in runs]),
         slowest_round=min(rounds),
         fastest_round=max(rounds),
+        tokens_per_step=_tokens_per_step([run for _, run, _ in runs]),
         by_kind=tuple(sorted(by_kind, key=lambda k: k.speedup, reverse=True)),
         wrong_texts=sum(_has_wrong_token(run) for _, run, _ in runs),
     )
@@ -159,6 +161,13 @@ def _round_speedups(runs: Sequence[BenchRun]) -> tuple[float, ...]:
         )
         for number in range(min(len(run.rounds) for run in runs))
     )
+
+
+def _tokens_per_step(runs: Sequence[BenchRun]) -> float | None:
+    """All tokens over all steps, so that a one-step answer does not count like a long one."""
+    counted = [(run.tokens, run.tokens_per_step) for run in runs]
+    steps = sum(tokens / per_step for tokens, per_step in counted if per_step)
+    return sum(tokens for tokens, per_step in counted if per_step) / steps if steps else None
 
 
 def _has_wrong_token(run: BenchRun) -> bool:

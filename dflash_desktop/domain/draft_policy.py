@@ -74,7 +74,7 @@ def pays_up_to_tokens(report: BenchReport) -> int | None:
     """
     before, gain_before = 0, report.chosen.speedup or 1.0
     for point in report.long_context:
-        gain = point.tokens_per_second / point.baseline_tokens_per_second
+        gain = point.speedup
         if gain < 1.0:
             share = max(0.0, (gain_before - 1.0) / (gain_before - gain))
             return round(before + share * (point.context_tokens - before))
