@@ -15,6 +15,7 @@ from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.safe_json import encode_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _LOG = logging.getLogger(__name__)
@@ -81,6 +82,12 @@ class ConversationStore:
         self._directory = directory
         self._pending: dict[str, _Record] = {}
         self._summaries: dict[str, tuple[_Stamp, ConversationSummary]] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each change of the list; the returned function ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def save(self, conversation: Conversation) -> None:
         """Write the conversation as it is now.
@@ -99,6 +106,10 @@ class ConversationStore:
         """Try again to write what the disk refused. Raises `AppError` if it still does."""
         for record in tuple(self._pending.values()):
             self._write(record)
+
+    def file_of(self, conversation_id: str) -> Path:
+        """Where a conversation is kept, so that a damaged file can be shown to the person."""
+        return self._path(conversation_id)
 
     def load(self, conversation_id: str) -> Conversation:
         """The conversation. Raises `AppError` (code "conversation_damaged" or "..._missing")."""
@@ -175,6 +186,7 @@ class ConversationStore:
             if pending is not None:
                 self._pending[conversation_id] = pending
             raise AppError(_refused(error)) from error
+        self._tell()
 
     def restore(self, conversation_id: str) -> None:
         """Undo `delete`; what was saved again since then stays.
@@ -190,6 +202,7 @@ class ConversationStore:
             raise AppError(_missing(conversation_id)) from error
         except OSError as error:
             raise AppError(_refused(error)) from error
+        self._tell()
 
     def empty_trash(self) -> None:
         """Remove for good what was deleted; called at the next start, when Undo is past."""
@@ -206,8 +219,14 @@ class ConversationStore:
             write_atomically(path, encode_json(record))
         except OSError as error:
             self._pending[conversation_id] = record
+            self._tell()
             raise AppError(_refused(error)) from error
         self._pending.pop(conversation_id, None)
+        self._tell()
+
+    def _tell(self) -> None:
+        for listener in tuple(self._listeners):
+            listener()
 
     def _record(self, conversation_id: str) -> _Record:
         pending = self._pending.get(conversation_id)

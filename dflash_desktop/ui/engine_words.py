@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, assert_never
@@ -71,6 +72,9 @@ _SLOW_ANSWER = StateWords(
 )
 
 
+_NOISE_WORDS = frozenset({"intel", "gpu", "cpu", "processor", "graphics"})
+
+
 def state_words(state: EngineState) -> StateWords:
     """What the status line says about a state."""
     match state:
@@ -91,6 +95,13 @@ def state_words(state: EngineState) -> StateWords:
         case Crashed():
             return _crash_words(state)
     assert_never(state)
+
+
+def short_device_name(name: str) -> str:
+    """The maker's name as people say it: "Arc 140V" for "Intel(R) Arc(TM) 140V GPU (16GB)"."""
+    plain = re.sub(r"\((?:R|TM|C)\)|\(\d+ ?GB\)|@.*$", " ", name, flags=re.IGNORECASE)
+    words = [word for word in plain.split() if word.lower() not in _NOISE_WORDS]
+    return " ".join(words) or name
 
 
 def model_facts(pair: LoadedPair) -> tuple[Fact, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,9 @@ from PySide6.QtCore import QByteArray, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.header import Header
-from dflash_desktop.ui.pages import NAVIGATION, Page
+from dflash_desktop.ui.pages import NAVIGATION
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.sidebar import Sidebar
 from dflash_desktop.ui.status_line import StatusLine
@@ -18,12 +20,13 @@ from dflash_desktop.ui.theme import GAP, GAP_MEDIUM
 from dflash_desktop.ui.widgets.surfaces import Line, Surface, SurfaceFrame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from PySide6.QtCore import QSettings
     from PySide6.QtGui import QCloseEvent, QIcon
 
     from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.ui.pages import Page
     from dflash_desktop.ui.theme import Theme
 
 MINIMUM_SIZE = (720, 520)
@@ -33,28 +36,29 @@ _SIDEBAR = "window/sidebar"
 
 
 class MainWindow(QMainWindow):
-    """The window. A page is built when it is first shown, so that the window itself is fast.
+    """The window. Pages are added when they are first shown, so that the window itself is fast.
 
-    Signals: `closed` once, when the window goes away for good.
+    Signals: `closed` once, when the window goes away for good; `remedy_chosen(Remedy)` for the
+    ways out that lead away from the problem's own place.
     """
 
     closed = Signal()
+    remedy_chosen = Signal(Remedy)
 
     def __init__(
         self,
         *,
         theme: Theme,
         logo: QIcon,
-        pages: Mapping[Page, Callable[[], QWidget]],
         report: Callable[[Problem], str],
         remember: QSettings,
         may_close: Callable[[], bool],
     ) -> None:
         super().__init__()
-        self._pages = pages
         self._remember = remember
         self._may_close = may_close
-        self._built: dict[Page, QWidget] = {}
+        self._pages: dict[Page, QWidget] = {}
+        self._retry: Callable[[], None] | None = None
         self.setWindowTitle("DFlash Desktop")
         self.setWindowIcon(logo)
         self.setMinimumSize(*MINIMUM_SIZE)
@@ -65,31 +69,46 @@ class MainWindow(QMainWindow):
         self._stack = QStackedWidget()
         self._lay_out()
         self.header.sidebar_requested.connect(self._on_sidebar_requested)
-        self.sidebar.page_requested.connect(self.show_page)
-        self.header.models_requested.connect(lambda: self.show_page(Page.MODELS))
-        self.header.measure_requested.connect(lambda: self.show_page(Page.MEASURE))
         self._bind_keys()
         self._restore()
 
+    def has_page(self, page: Page) -> bool:
+        """Whether a page was added already."""
+        return page in self._pages
+
+    def add_page(self, page: Page, widget: QWidget) -> None:
+        """Take a page in; it is not shown yet."""
+        self._pages[page] = widget
+        self._stack.addWidget(widget)
+
     def show_page(self, page: Page) -> None:
-        """Show a page, building it if this is the first time."""
-        if page not in self._built:
-            widget = self._pages[page]()
-            self._built[page] = widget
-            self._stack.addWidget(widget)
-        self._stack.setCurrentWidget(self._built[page])
+        """Bring a page that was added to the front."""
+        self._stack.setCurrentWidget(self._pages[page])
         self.sidebar.show_page(page)
+
+    def page_widget(self, page: Page) -> QWidget | None:
+        """The widget of a page, once it was added."""
+        return self._pages.get(page)
 
     @property
     def page(self) -> Page | None:
         """The page that is shown, if any was yet."""
         current = self._stack.currentWidget()
-        return next((page for page, widget in self._built.items() if widget is current), None)
+        return next((page for page, widget in self._pages.items() if widget is current), None)
 
-    def show_problem(self, problem: Problem) -> None:
-        """Show a problem above the page."""
+    def show_problem(self, problem: Problem, retry: Callable[[], None] | None = None) -> None:
+        """Show a problem above the page; "Try again" is offered only with something to `retry`."""
+        self._retry = retry
+        if retry is None:
+            remedies = tuple(r for r in problem.remedies if r is not Remedy.RETRY)
+            problem = replace(problem, remedies=remedies)
         self.banner.show_problem(problem)
         self._banner_frame.show()
+
+    def clear_problem(self) -> None:
+        """Take the problem away: it is over."""
+        self.banner.clear()
+        self._banner_frame.hide()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask whether anything would be lost, remember the place, and go."""
@@ -164,6 +183,9 @@ class MainWindow(QMainWindow):
         self._show_sidebar(True)
         self.sidebar.focus_search()
 
-    def _on_remedy_chosen(self) -> None:
-        self.banner.clear()
-        self._banner_frame.hide()
+    def _on_remedy_chosen(self, remedy: Remedy) -> None:
+        self.clear_problem()
+        if remedy is Remedy.RETRY and self._retry is not None:
+            self._retry()
+        else:
+            self.remedy_chosen.emit(remedy)

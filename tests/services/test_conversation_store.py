@@ -211,6 +211,23 @@ def test_search_finds_words_in_titles_and_messages_in_any_case(store: Conversati
     assert store.search("two.") == {"a", "b"}
 
 
+def test_listeners_hear_every_change_of_the_list_also_a_refused_one(
+    store: ConversationStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles: list[list[str]] = []
+    leave = store.subscribe(lambda: titles.append([s.title for s in store.list()]))
+    store.save(replace(conversation("a"), title="A"))
+    store.rename("a", "B")
+    store.delete("a")
+    store.restore("a")
+    with monkeypatch.context() as full, pytest.raises(AppError):
+        full.setattr(os, "fsync", _full_disk)
+        store.save(replace(conversation("a"), title="C"))
+    leave()
+    store.save_pending()
+    assert titles == [["A"], ["B"], [], ["B"], ["C"]]
+
+
 def test_half_a_character_does_not_keep_a_conversation_from_being_saved(
     store: ConversationStore,
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -15,6 +14,7 @@ from dflash_desktop.domain.benchmark import (
     PromptResult,
     tried_assistant_tokens,
 )
+from dflash_desktop.domain.draft_choice import setting_worth
 from dflash_desktop.domain.units import format_speedup, significant
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ReportRow:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One number of assistant tokens over all prompts: medians, and how many texts were equal."""
+    """One number of assistant tokens over all prompts, and how many texts were equal."""
 
     assistant_tokens: int
     speedup: float | None
@@ -119,11 +119,12 @@ def setting_rows(report: BenchReport) -> tuple[SettingRow, ...]:
     rows = []
     for tokens in tried_assistant_tokens(report.prompts):
         runs = [r for p in report.prompts for r in p.runs if r.assistant_tokens == tokens]
+        worth = setting_worth(report.prompts, tokens)
         rows.append(
             SettingRow(
                 assistant_tokens=tokens,
-                speedup=_median([r.speedup for r in runs]),
-                tokens_per_step=_median([r.tokens_per_step for r in runs]),
+                speedup=worth.speedup if worth else None,
+                tokens_per_step=worth.tokens_per_step if worth else None,
                 identical=sum(r.identical for r in runs),
                 prompts=len(runs),
             )
@@ -234,8 +235,3 @@ def _alignment(column: Column) -> Qt.AlignmentFlag:
 
 def _rate(value: float | None) -> str:
     return "–" if value is None else significant(value)
-
-
-def _median(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None

@@ -63,7 +63,7 @@ def loaded_facts(pair: LoadedPair) -> tuple[tuple[str, str], ...]:
     if pair.draft is not None:
         layers, most = len(pair.draft.target_layer_ids), pair.draft.block_size - 1
         facts.append(
-            ("Draft", f"reads {layers} layers of the target, proposes up to {most} tokens a step")
+            ("Proposes", f"up to {most} tokens a step, from {layers} layers of the target")
         )
     return tuple(facts)
 

@@ -1,0 +1,177 @@
+"""The pages of the window with their presenters, each built when it is first shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.starter import StarterState
+from dflash_desktop.ui.chat.pane import ChatPane
+from dflash_desktop.ui.chat.presenter import ChatPresenter
+from dflash_desktop.ui.conversations_presenter import ConversationsPresenter
+from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.pair_presenter import PairPresenter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from PySide6.QtWidgets import QWidget
+
+    from dflash_desktop.app.services import Services
+    from dflash_desktop.domain.problems import Problem, Remedy
+    from dflash_desktop.ui.main_window import MainWindow
+    from dflash_desktop.ui.measure.presenter import MeasurePresenter
+    from dflash_desktop.ui.models.presenter import ModelsPresenter
+    from dflash_desktop.ui.starter.presenter import StarterPresenter
+    from dflash_desktop.ui.theme import Theme
+
+
+class Pages:
+    """`pairs` loads what is chosen; `show` brings a page to the front."""
+
+    def __init__(
+        self,
+        *,
+        window: MainWindow,
+        theme: Theme,
+        services: Services,
+        report: Callable[[Problem], str],
+        on_remedy: Callable[[Remedy], None],
+    ) -> None:
+        self._window = window
+        self._theme = theme
+        self._services = services
+        self._report = report
+        self._on_remedy = on_remedy
+        self._models: ModelsPresenter | None = None
+        self._measure: MeasurePresenter | None = None
+        self._starter: StarterPresenter | None = None
+        self.pairs = PairPresenter(
+            window=window,
+            engine=services.engine,
+            library=services.library,
+            loading=services.loading,
+            settings=services.settings,
+            measurements=services.measurements,
+            draft_plan=services.chat.draft_plan,
+        )
+        self._chat_pane = ChatPane(theme=theme, report=report)
+        self._chat = ChatPresenter(
+            pane=self._chat_pane,
+            chat=services.chat,
+            engine=services.engine,
+            measurements=services.measurements,
+            settings=services.settings,
+            on_remedy=on_remedy,
+        )
+        self._conversations = ConversationsPresenter(
+            sidebar=window.sidebar,
+            store=services.conversations,
+            chat=self._chat,
+            on_problem=window.show_problem,
+        )
+        window.sidebar.page_requested.connect(self.show)
+        window.sidebar.conversation_chosen.connect(lambda _: self.show(Page.CHAT))
+        window.sidebar.new_chat_requested.connect(lambda: self.show(Page.CHAT))
+        window.header.models_requested.connect(lambda: self.show(Page.MODELS))
+        window.header.measure_requested.connect(lambda: self.show(Page.MEASURE))
+
+    def begin(self) -> None:
+        """Load the last model and be ready to chat, or offer the starter model."""
+        self.show(Page.CHAT if self.pairs.load_preferred() else Page.STARTER)
+
+    def show(self, page: Page) -> None:
+        """Bring a page to the front, building it if this is the first time."""
+        if not self._window.has_page(page):
+            self._window.add_page(page, self._built(page))
+        self._window.show_page(page)
+        if page is Page.CHAT:
+            self._chat_pane.focus_composer()
+
+    def closings(self) -> list[Coroutine[object, object, None]]:
+        """What ends each presenter; to be awaited side by side."""
+        presenters = (
+            self._chat,
+            self._conversations,
+            self.pairs,
+            self._models,
+            self._measure,
+            self._starter,
+        )
+        return [p.close() for p in presenters if p is not None]
+
+    def _built(self, page: Page) -> QWidget:
+        match page:
+            case Page.CHAT:
+                return self._chat_pane
+            case Page.MODELS:
+                return self._built_models()
+            case Page.MEASURE:
+                return self._built_measure()
+            case Page.STARTER:
+                return self._built_starter()
+
+    def _built_models(self) -> QWidget:
+        from dflash_desktop.ui.models.pane import ModelsPane
+        from dflash_desktop.ui.models.presenter import ModelsPresenter
+
+        pane = ModelsPane(theme=self._theme, report=self._report)
+        pane.starter_requested.connect(lambda: self.show(Page.STARTER))
+        self._models = ModelsPresenter(
+            pane=pane,
+            pin=self._services.pin,
+            starter=self._services.starter,
+            library=self._services.library,
+            pairs=self.pairs,
+            engine=self._services.engine,
+            settings=self._services.settings,
+            on_problem=self._window.show_problem,
+        )
+        return pane
+
+    def _built_measure(self) -> QWidget:
+        from dflash_desktop.services.benchmark import Benchmark
+        from dflash_desktop.ui.measure.pane import MeasurePane
+        from dflash_desktop.ui.measure.presenter import MeasurePresenter
+
+        services = self._services
+        pane = MeasurePane(theme=self._theme, report=self._report)
+        pane.models_requested.connect(lambda: self.show(Page.MODELS))
+        self._measure = MeasurePresenter(
+            pane=pane,
+            engine=services.engine,
+            benchmark=Benchmark(engine=services.engine),
+            measurements=services.measurements,
+            pairs=self.pairs,
+            plan=services.chat.draft_plan,
+            set_draft_enabled=services.chat.set_draft_enabled,
+        )
+        return pane
+
+    def _built_starter(self) -> QWidget:
+        from dflash_desktop.ui.starter.pane import StarterPane
+        from dflash_desktop.ui.starter.presenter import StarterPresenter
+
+        pane = StarterPane(theme=self._theme, pin=self._services.pin, report=self._report)
+        pane.own_pair_requested.connect(self._show_own_pair_form)
+        pane.chat_requested.connect(lambda: self.show(Page.CHAT))
+        self._starter = StarterPresenter(
+            pane=pane, starter=self._services.starter, on_change=self._on_starter_change
+        )
+        self._starter.refresh()
+        return pane
+
+    def _on_starter_change(self) -> None:
+        is_ready = self._services.starter.status().state is StarterState.READY
+        if is_ready and self.pairs.chosen is None and self.pairs.load_preferred():
+            if self._window.page is Page.STARTER:
+                self.show(Page.CHAT)
+        else:
+            self.pairs.refresh()
+
+    def _show_own_pair_form(self) -> None:
+        from dflash_desktop.ui.models.pane import ModelsPane
+
+        self.show(Page.MODELS)
+        pane = self._window.page_widget(Page.MODELS)
+        if isinstance(pane, ModelsPane):
+            pane.show_own_pair_form()

@@ -1,0 +1,192 @@
+"""The composition root of the window: builds every object, in the order that shows it fastest."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QSettings, QUrl
+from PySide6.QtGui import QDesktopServices, QIcon
+
+from dflash_desktop.app.pages import Pages
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.paths import resources_dir
+from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.ui.first_paint import FirstPaint
+from dflash_desktop.ui.main_window import MainWindow
+from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.theme import Theme
+from dflash_desktop.ui.unexpected_errors import UnexpectedErrors
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from dflash_desktop.app.services import Services
+    from dflash_desktop.domain.settings import Theme as ThemeChoice
+    from dflash_desktop.paths import AppPaths
+
+_LOG = logging.getLogger(__name__)
+
+LONGEST_GOODBYE_SECONDS: Final = 2.5
+"""Then the window's process ends whatever still runs, and the engine ends with it."""
+_LONGEST_WAIT_FOR_PAINT_SECONDS: Final = 0.5
+
+
+class Program:
+    """One window with its services, from the first paint to the goodbye."""
+
+    def __init__(self, *, application: QApplication, paths: AppPaths) -> None:
+        self._paths = paths
+        self._closing = asyncio.Event()
+        self._lost_for_good: tuple[str, ...] = ()
+        self._settings = SettingsStore(paths.settings_file)
+        self._theme = Theme(application, choice=self._settings.value.theme)
+        self._logo = QIcon(str(resources_dir() / "icons" / "app.svg"))
+        self._services: Services | None = None
+        self._pages: Pages | None = None
+        window_state = QSettings(str(paths.config_dir / "window.ini"), QSettings.Format.IniFormat)
+        self.window = MainWindow(
+            theme=self._theme,
+            logo=self._logo,
+            report=self._report,
+            remember=window_state,
+            may_close=self._may_close,
+        )
+        self._errors = UnexpectedErrors(show=self.window.show_problem, parent=self.window)
+        self.window.closed.connect(self._closing.set)
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the window was closed, or the system said goodbye."""
+        return self._closing.is_set()
+
+    def close(self) -> None:
+        """End the program, whoever asks for it: a signal, a log-off, the end itself."""
+        if not self.is_closing:
+            self._closing.set()
+            self.window.close()
+
+    async def run(self) -> None:
+        """Show the window, then build what it works with; returns after the goodbye."""
+        self._errors.take_over(asyncio.get_running_loop())
+        painted = FirstPaint(self.window)
+        self.window.show()
+        await painted.wait(_LONGEST_WAIT_FOR_PAINT_SECONDS)
+        try:
+            self._start()
+            await self._closing.wait()
+        finally:
+            await self.say_goodbye()
+
+    async def say_goodbye(self) -> None:
+        """End everything that runs; what a person wrote is saved on the way."""
+        self.window.hide()
+        ends = [] if self._pages is None else self._pages.closings()
+        if self._services is not None:
+            ends.append(self._services.engine.stop())
+        tasks = [asyncio.ensure_future(end) for end in ends]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=LONGEST_GOODBYE_SECONDS)
+            for task in late:
+                _LOG.warning("did not end in time: %r", task)
+                task.cancel()
+        self._errors.give_back()
+        self.window.deleteLater()
+
+    def _start(self) -> None:
+        # Not needed for the window to show, and slow to import.
+        from dflash_desktop.app.services import Services
+
+        services = Services(paths=self._paths, settings=self._settings)
+        services.conversations.empty_trash()
+        pages = Pages(
+            window=self.window,
+            theme=self._theme,
+            services=services,
+            report=self._report,
+            on_remedy=self._on_remedy,
+        )
+        self._services, self._pages = services, pages
+        window = self.window
+        window.remedy_chosen.connect(self._on_remedy)
+        window.header.theme_chosen.connect(self._on_theme_chosen)
+        window.header.about_requested.connect(self._show_about)
+        if self._settings.problem is not None:
+            window.show_problem(self._settings.problem)
+        pages.begin()
+
+    def _report(self, problem: Problem) -> str:
+        from dflash_desktop.domain.engine_state import loaded_pair
+        from dflash_desktop.services.diagnostics import private_facts, problem_report
+
+        facts: tuple[tuple[str, str], ...] = ()
+        if self._services is not None:
+            pair = loaded_pair(self._services.engine.state)
+            if pair is not None:
+                facts = (
+                    ("Model", pair.title),
+                    ("Device", f"{pair.device} {pair.device_name} {pair.driver}".strip()),
+                    ("Runtime", pair.runtime),
+                    ("KV cache", pair.kv_cache_precision.value),
+                )
+        return problem_report(problem, private=private_facts(), facts=facts)
+
+    def _may_close(self) -> bool:
+        """Refuse once while a conversation is in memory only, and say so."""
+        if self._services is None:
+            return True
+        store = self._services.conversations
+        try:
+            store.save_pending()
+        except AppError as error:
+            if store.pending == self._lost_for_good:
+                return True
+            self._lost_for_good = store.pending
+            self.window.show_problem(
+                Problem(
+                    code=error.problem.code,
+                    headline=error.problem.headline,
+                    advice=(
+                        f"{error.problem.advice} To close the program and lose what is not "
+                        "saved, close the window once more."
+                    ),
+                    detail=error.problem.detail,
+                )
+            )
+            return False
+        return True
+
+    def _on_remedy(self, remedy: Remedy) -> None:
+        pages = self._pages
+        if pages is None or pages.pairs.take_way_out(remedy):
+            return
+        match remedy:
+            case Remedy.CHOOSE_MODEL:
+                pages.show(Page.MODELS)
+            case Remedy.MEASURE:
+                pages.show(Page.MEASURE)
+            case Remedy.INSTALL_STARTER | Remedy.CHOOSE_FILE:
+                pages.show(Page.STARTER)
+            case Remedy.NEW_CHAT:
+                self.window.sidebar.new_chat_requested.emit()
+            case Remedy.OPEN_LOG:
+                QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._paths.log_dir)))
+            case _:
+                _LOG.info("nobody takes the way out %s", remedy)
+
+    def _on_theme_chosen(self, choice: ThemeChoice) -> None:
+        self._theme.choose(choice)
+        try:
+            self._settings.change(theme=choice)
+        except AppError as error:
+            self.window.show_problem(error.problem)
+
+    def _show_about(self) -> None:
+        from dflash_desktop.ui.about import AboutDialog
+
+        folder = resources_dir() / "licences"
+        licences = {p.stem: p.read_text(encoding="utf-8") for p in sorted(folder.glob("*.txt"))}
+        AboutDialog(
+            theme=self._theme, logo=self._logo, licences=licences, parent=self.window
+        ).open()

@@ -1,0 +1,48 @@
+"""The services of the window, built once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflash_desktop.services.chat import Chat
+from dflash_desktop.services.conversation_store import ConversationStore
+from dflash_desktop.services.engine import Engine
+from dflash_desktop.services.measurement_store import MeasurementStore
+from dflash_desktop.services.pair_library import PairLibrary
+from dflash_desktop.services.pair_loading import PairLoading
+from dflash_desktop.services.starter import Starter
+from dflash_desktop.services.starter_store import starter_resources
+from dflash_desktop.services.worker_launch import WorkerLauncher
+
+if TYPE_CHECKING:
+    from dflash_desktop.paths import AppPaths
+    from dflash_desktop.services.settings_store import SettingsStore
+
+
+class Services:
+    """Everything below the window; no process is started before something needs it."""
+
+    def __init__(
+        self,
+        *,
+        paths: AppPaths,
+        settings: SettingsStore,
+    ) -> None:
+        launcher = WorkerLauncher(log_dir=paths.log_dir)
+        resources = starter_resources()
+        self.settings = settings
+        self.pin = resources.pin
+        self.engine = Engine(launcher=launcher)
+        self.starter = Starter(
+            paths=paths, launcher=launcher, engine=self.engine, resources=resources
+        )
+        self.measurements = MeasurementStore(paths.measurements_file)
+        self.conversations = ConversationStore(paths.conversations_dir)
+        self.library = PairLibrary(settings=settings, starter=self.starter)
+        self.loading = PairLoading(engine=self.engine, compile_cache_dir=paths.compile_cache_dir)
+        self.chat = Chat(
+            engine=self.engine,
+            measurements=self.measurements,
+            conversations=self.conversations,
+            settings=settings,
+        )

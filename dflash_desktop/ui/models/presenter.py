@@ -1,0 +1,156 @@
+"""Fills the models page and does what a person asks of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.engine_state import Loading, Starting, loaded_pair
+from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState
+from dflash_desktop.ui.models.words import (
+    CardState,
+    PairCardContent,
+    folder_facts,
+    loaded_facts,
+    measured_fact,
+    starter_note,
+)
+from dflash_desktop.ui.tasks import TaskScope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from dflash_desktop.domain.devices import Device
+    from dflash_desktop.domain.generation import KvCachePrecision
+    from dflash_desktop.domain.pair import PairFolders
+    from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.domain.starter import StarterPin
+    from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.pair_library import PairLibrary, StarterPair
+    from dflash_desktop.services.settings_store import SettingsStore
+    from dflash_desktop.ui.models.pane import ModelsPane
+    from dflash_desktop.ui.pair_presenter import PairPresenter
+
+_STARTER_STATES = {
+    StarterState.MISSING: CardState.NOT_INSTALLED,
+    StarterState.INSTALLING: CardState.INSTALLING,
+    StarterState.BROKEN: CardState.NEEDS_REPAIR,
+}
+
+
+class ModelsPresenter:
+    """Shows the pairs with what is known of each, and passes wishes on."""
+
+    def __init__(
+        self,
+        *,
+        pane: ModelsPane,
+        pin: StarterPin,
+        starter: StarterPair,
+        library: PairLibrary,
+        pairs: PairPresenter,
+        engine: Engine,
+        settings: SettingsStore,
+        on_problem: Callable[[Problem], None],
+    ) -> None:
+        self._pane = pane
+        self._pin = pin
+        self._starter = starter
+        self._library = library
+        self._pairs = pairs
+        self._engine = engine
+        self._settings = settings
+        self._devices: tuple[Device, ...] = ()
+        self._tasks = TaskScope(owner=pane, on_problem=on_problem)
+        self._adding = TaskScope(owner=pane, on_problem=pane.own_pair_form.show_problem)
+        pairs.subscribe(self.refresh)
+        pane.load_requested.connect(pairs.load)
+        pane.remove_requested.connect(lambda i: self._tasks.start(self._remove(i)))
+        pane.own_pair_form.add_requested.connect(
+            lambda title, target, draft: self._adding.start(self._add(title, target, draft))
+        )
+        pane.run_form.device_chosen.connect(lambda d: self._tasks.start(self._use_device(d)))
+        pane.run_form.precision_chosen.connect(lambda p: self._tasks.start(self._use_precision(p)))
+        self._show_choices()
+        self._tasks.start(self._find_devices())
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the pairs as they are now."""
+        status = self._starter.status()
+        contents = []
+        if status.state is not StarterState.READY:
+            contents.append(self._starter_card(_STARTER_STATES[status.state], status.detail))
+        contents += [self._card(pair) for pair in self._library.pairs()]
+        self._pane.show_cards(tuple(contents))
+
+    async def close(self) -> None:
+        """Start nothing more, and wait for what runs."""
+        for scope in (self._tasks, self._adding):
+            scope.close()
+            await scope.wait()
+
+    def _starter_card(self, state: CardState, detail: str) -> PairCardContent:
+        facts = (("State", detail),) if detail else ()
+        return PairCardContent(
+            STARTER_PAIR_ID, self._pin.title, starter_note(self._pin), state, facts
+        )
+
+    def _card(self, pair: PairFolders) -> PairCardContent:
+        target_bytes = self._library.weight_bytes(pair.target_dir)
+        draft_bytes = (
+            None if pair.draft_dir is None else self._library.weight_bytes(pair.draft_dir)
+        )
+        is_starter = pair.id == STARTER_PAIR_ID
+        state = self._state(pair, is_there=target_bytes is not None)
+        facts = folder_facts(pair, target_bytes, draft_bytes)
+        loaded = loaded_pair(self._engine.state)
+        if state is CardState.LOADED and loaded is not None:
+            facts = (*facts, *loaded_facts(loaded))
+            if loaded.draft is not None:
+                facts = (*facts, measured_fact(self._pairs.measured()))
+        return PairCardContent(
+            pair_id=pair.id,
+            title=pair.title,
+            note=starter_note(self._pin) if is_starter else pair.note,
+            state=state,
+            facts=facts,
+            has_draft=pair.draft_dir is not None,
+            is_own=not is_starter,
+        )
+
+    def _state(self, pair: PairFolders, *, is_there: bool) -> CardState:
+        chosen = self._pairs.chosen
+        if chosen is not None and chosen.id == pair.id:
+            if loaded_pair(self._engine.state) is not None:
+                return CardState.LOADED
+            if isinstance(self._engine.state, Loading | Starting):
+                return CardState.LOADING
+        return CardState.AVAILABLE if is_there else CardState.ABSENT
+
+    def _show_choices(self) -> None:
+        self._pane.run_form.show_choices(self._devices, self._settings.value)
+
+    async def _find_devices(self) -> None:
+        self._devices = (await self._engine.devices()).devices
+        self._show_choices()
+
+    async def _add(self, title: str, target_dir: Path, draft_dir: Path | None) -> None:
+        form = self._pane.own_pair_form
+        form.show_checking(True)
+        try:
+            await self._library.add(title, target_dir, draft_dir)
+        finally:
+            form.show_checking(False)
+        form.clear()
+        self._pairs.refresh()
+
+    async def _remove(self, pair_id: str) -> None:
+        self._library.remove(pair_id)
+
+    async def _use_device(self, device: str) -> None:
+        self._settings.change(device=device)
+        self._show_choices()
+
+    async def _use_precision(self, precision: KvCachePrecision | None) -> None:
+        self._settings.change(kv_cache_precision=precision)

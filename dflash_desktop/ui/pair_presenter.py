@@ -1,0 +1,170 @@
+"""Loads the pair that was chosen, and keeps header, status line and banner true about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.engine_state import Generating, Loading, loaded_pair
+from dflash_desktop.domain.generation import DraftState
+from dflash_desktop.domain.pair import measurement_key
+from dflash_desktop.domain.problems import Problem, Remedy
+from dflash_desktop.ui.engine_words import WayOut, model_facts, short_device_name, state_words
+from dflash_desktop.ui.header import DraftBadge
+from dflash_desktop.ui.tasks import TaskScope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dflash_desktop.domain.benchmark import BenchReport
+    from dflash_desktop.domain.engine_state import EngineState
+    from dflash_desktop.domain.generation import DraftUse
+    from dflash_desktop.domain.pair import PairFolders
+    from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.measurement_store import MeasurementStore
+    from dflash_desktop.services.pair_library import PairLibrary
+    from dflash_desktop.services.pair_loading import PairLoading
+    from dflash_desktop.services.settings_store import SettingsStore
+    from dflash_desktop.ui.main_window import MainWindow
+
+_LOAD_REMEDIES = (Remedy.RESTART_ENGINE, Remedy.LOAD_WITHOUT_DRAFT, Remedy.USE_CPU)
+"""Ways out of a failed load that this presenter takes itself."""
+
+
+class PairPresenter:
+    """`chosen` is the pair that is loaded or being loaded; pages `subscribe` to changes."""
+
+    def __init__(
+        self,
+        *,
+        window: MainWindow,
+        engine: Engine,
+        library: PairLibrary,
+        loading: PairLoading,
+        settings: SettingsStore,
+        measurements: MeasurementStore,
+        draft_plan: Callable[[], DraftUse],
+    ) -> None:
+        self._window = window
+        self._engine = engine
+        self._library = library
+        self._loading = loading
+        self._settings = settings
+        self._measurements = measurements
+        self._draft_plan = draft_plan
+        self._listeners: list[Callable[[], None]] = []
+        self._loads = TaskScope(owner=window, on_problem=self._show_load_problem)
+        self._stops = TaskScope(owner=window, on_problem=self._show_load_problem)
+        self.chosen: PairFolders | None = None
+        self._ends = [
+            engine.subscribe(self._on_engine_state),
+            measurements.subscribe(lambda _: self.refresh()),
+            settings.subscribe(lambda _: self.refresh()),
+        ]
+        window.header.pair_chosen.connect(self.load)
+        window.status_line.way_out_requested.connect(self._on_way_out)
+        self.refresh()
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` after each change of the pairs, the engine or what was measured."""
+        self._listeners.append(listener)
+
+    def load(self, pair_id: str, with_draft: bool = True) -> None:
+        """Load a pair in place of the loaded one; a load that still runs is given up."""
+        pair = self._library.find(pair_id)
+        if pair is not None:
+            self._load(pair if with_draft else replace(pair, draft_dir=None))
+
+    def load_preferred(self) -> bool:
+        """Load the last used pair, or else the first one; False when there is none at all."""
+        pair = self._library.preferred()
+        if pair is None:
+            return False
+        self._load(pair)
+        return True
+
+    def take_way_out(self, remedy: Remedy) -> bool:
+        """Do what a problem's button says, if it is about loading; False if it is not."""
+        if remedy not in _LOAD_REMEDIES or self.chosen is None:
+            return False
+        without_draft = remedy is Remedy.LOAD_WITHOUT_DRAFT
+        pair = replace(self.chosen, draft_dir=None) if without_draft else self.chosen
+        self._load(pair, on_cpu=remedy is Remedy.USE_CPU)
+        return True
+
+    def measured(self) -> BenchReport | None:
+        """What was measured for the loaded pair under the present conditions."""
+        pair = loaded_pair(self._engine.state)
+        return None if pair is None else self._measurements.get(measurement_key(pair))
+
+    def refresh(self) -> None:
+        """Show the state of everything anew."""
+        self._on_engine_state(self._engine.state)
+
+    async def close(self) -> None:
+        """Start nothing more, and wait for what runs."""
+        for end in self._ends:
+            end()
+        for scope in (self._loads, self._stops):
+            scope.close()
+            await scope.wait()
+
+    def _load(self, pair: PairFolders, *, on_cpu: bool = False) -> None:
+        self.chosen = pair
+        self._window.clear_problem()
+        self._loads.cancel_all()
+        self._loads.start(self._load_now(pair, on_cpu=on_cpu))
+        self.refresh()
+
+    async def _load_now(self, pair: PairFolders, *, on_cpu: bool) -> None:
+        if isinstance(self._engine.state, Loading):
+            # A compilation cannot be interrupted, only ended with its process.
+            await self._engine.stop()
+        if on_cpu:
+            self._settings.change(device="CPU")
+        settings = self._settings.value
+        await self._loading.load(
+            pair, device=settings.device, kv_cache_precision=settings.kv_cache_precision
+        )
+        self._settings.change(last_pair_id=pair.id)
+
+    def _on_engine_state(self, state: EngineState) -> None:
+        window = self._window
+        window.status_line.show_state(state_words(state))
+        pair = loaded_pair(state)
+        window.status_line.show_facts(() if pair is None else model_facts(pair))
+        window.header.show_device("" if pair is None else short_device_name(pair.device_name))
+        window.header.show_badge(None if pair is None else self._badge())
+        current = self.chosen.id if self.chosen is not None else ""
+        window.header.show_pairs(self._library.pairs(), current)
+        for listener in tuple(self._listeners):
+            listener()
+
+    def _badge(self) -> DraftBadge:
+        plan = self._draft_plan()
+        report = self.measured() if plan.state is DraftState.ON else None
+        return DraftBadge(plan.state, plan.reason, report.chosen.speedup if report else None)
+
+    def _on_way_out(self, way_out: WayOut) -> None:
+        match way_out:
+            case WayOut.STOP_ENGINE:
+                self._stops.start(self._stop())
+            case WayOut.RESTART_ENGINE:
+                self._load_again()
+
+    async def _stop(self) -> None:
+        was_answering = isinstance(self._engine.state, Generating)
+        await self._engine.stop()
+        if was_answering and self.chosen is not None:
+            self._load(self.chosen)
+        else:
+            self.chosen = None
+            self.refresh()
+
+    def _show_load_problem(self, problem: Problem) -> None:
+        self._window.show_problem(problem, retry=self._load_again)
+        self.refresh()
+
+    def _load_again(self) -> None:
+        if self.chosen is not None:
+            self._load(self.chosen)
