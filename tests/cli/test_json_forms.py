@@ -9,10 +9,16 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest.mock import ANY
 
 import pytest
 
 from dflash_desktop import cli
+from tests.starter_fixture import starter_paths
+
+if TYPE_CHECKING:
+    from dflash_desktop.domain.pair import PairFolders
 
 REPOSITORY = Path(__file__).parents[2]
 DOCUMENTS = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "docs/json.md")]
@@ -38,11 +44,6 @@ def printed_fields(value: object, name: str = "") -> set[str]:
             return {name}
 
 
-def without_parts_of_null(fields: set[str], printed: set[str]) -> set[str]:
-    """A field that is null, or an empty list, does not print the fields inside it."""
-    return {f for f in fields if not any(f.startswith((f"{p}.", f"{p}[]")) for p in printed)}
-
-
 def run(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, dict[str, object]]:
     """One command in a process of its own; its exit code and the one object it printed."""
     finished = subprocess.run(
@@ -60,11 +61,18 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, dict[s
 
 
 def assert_documented(form: str, printed: dict[str, object]) -> None:
-    fields = printed_fields(printed)
-    documented = documented_fields(form)
-    assert fields <= documented
-    assert without_parts_of_null(documented, fields) == fields
+    """Every printed field has its row, and every row its field unless what holds it is null."""
+    documented, found = documented_fields(form), printed_fields(printed)
+    empty = {name for name in found if parts_of(name, documented)}
+    absent = {part for name in empty for part in parts_of(name, documented)}
+    values = {name for name in documented if not parts_of(name, documented)}
+    assert found <= documented
+    assert found - empty == values - absent
     assert printed["json_version"] == 1
+
+
+def parts_of(name: str, fields: set[str]) -> set[str]:
+    return {field for field in fields if field.startswith((f"{name}.", f"{name}[]."))}
 
 
 @pytest.mark.openvino
@@ -82,6 +90,62 @@ def test_starter_status_before_anything_was_fetched() -> None:
     assert code == 0
     assert_documented("starter", printed)
     assert printed["state"] == "missing"
+
+
+@pytest.fixture
+def home_with_starter(starter_pair: PairFolders, tmp_path: Path) -> dict[str, str]:
+    """An installation of its own that shares only the models with other tests."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "models").symlink_to(starter_paths().models_dir)
+    return {"DFLASH_HOME": str(tmp_path)}
+
+
+@pytest.mark.starter
+def test_starter_status_when_it_is_ready(home_with_starter: dict[str, str]) -> None:
+    code, printed = run("starter", "status", env=home_with_starter)
+
+    assert code == 0
+    assert_documented("starter", printed)
+    assert printed["state"] == "ready"
+
+
+@pytest.mark.starter
+def test_chat(home_with_starter: dict[str, str]) -> None:
+    question = ("chat", "--prompt", "Count from one to twenty.", "--assistant-tokens", "3")
+    code, printed = run(*question, "--max-tokens", "48", env=home_with_starter)
+
+    assert code == 0
+    assert_documented("chat", printed)
+    assert printed["draft"] == {"state": "on", "reason": ANY, "assistant_tokens": 3}
+    assert printed["text"]
+    stats = printed["stats"]
+    assert isinstance(stats, dict)
+    assert stats["tokens"] - stats["steps"] == stats["accepted_tokens"] > 0
+    assert stats["speedup"] is None
+
+
+@pytest.mark.starter
+def test_bench_and_the_speedup_that_the_chat_shows_after_it(
+    home_with_starter: dict[str, str],
+) -> None:
+    code, printed = run("bench", "--fast", "--assistant-tokens", "2", env=home_with_starter)
+
+    assert code == 0
+    assert_documented("bench", printed)
+    _, answer = run("chat", "--prompt", "Say hello.", env=home_with_starter)
+    stats = answer["stats"]
+    assert isinstance(stats, dict)
+    assert stats["baseline_tokens_per_second"] > 0
+
+
+def test_a_command_that_needs_the_starter_pair_says_how_to_get_it() -> None:
+    code, printed = run("chat", "--prompt", "Hello")
+
+    assert code == 1
+    assert_documented("error", printed)
+    error = printed["error"]
+    assert isinstance(error, dict)
+    assert error["code"] == "starter_missing"
 
 
 def test_usage_error() -> None:
