@@ -77,11 +77,16 @@ class Icons:
 
     def __init__(self, *, folder: Path) -> None:
         self._folder = folder
-        self._drawn: dict[tuple[IconName, str, str], QIcon] = {}
+        self._drawn: dict[tuple[IconName, str, str, float], QIcon] = {}
 
-    def icon(self, name: IconName, *, colour: str, disabled_colour: str) -> QIcon:
-        """The icon in these colours ("#RRGGBB"), sharp up to 200 %."""
-        key = (name, colour, disabled_colour)
+    def icon(
+        self, name: IconName, *, colour: str, disabled_colour: str, gap_share: float = 0.0
+    ) -> QIcon:
+        """The icon in these colours ("#RRGGBB"), sharp up to 200 %.
+
+        `gap_share` of its size stays free on its right, where a button's words begin.
+        """
+        key = (name, colour, disabled_colour, gap_share)
         if key not in self._drawn:
             svg = (self._folder / f"{name.value}.svg").read_text(encoding="utf-8")
             icon = QIcon()
@@ -89,13 +94,13 @@ class Icons:
                 data = QByteArray(svg.replace("currentColor", ink).encode())
                 renderer = QSvgRenderer(data)
                 for size in _PIXEL_SIZES:
-                    icon.addPixmap(_drawn(renderer, size), mode)
+                    icon.addPixmap(_drawn(renderer, size, round(size * gap_share)), mode)
             self._drawn[key] = icon
         return self._drawn[key]
 
 
-def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
-    pixmap = QPixmap(size, size)
+def _drawn(renderer: QSvgRenderer, size: int, gap: int) -> QPixmap:
+    pixmap = QPixmap(size + gap, size)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     renderer.render(painter, QRectF(0, 0, size, size))

@@ -99,10 +99,15 @@ class Theme(QObject):
         """The colour of a role, for painting."""
         return QColor(self._colours.of(role))
 
-    def icon(self, name: IconName, role: ColourRole = ColourRole.TEXT) -> QIcon:
+    def icon(
+        self, name: IconName, role: ColourRole = ColourRole.TEXT, *, gap_share: float = 0.0
+    ) -> QIcon:
         """An icon in the colour that a role has now; ask again after `changed`."""
         return self._icons.icon(
-            name, colour=self._colours.of(role), disabled_colour=self._colours.disabled
+            name,
+            colour=self._colours.of(role),
+            disabled_colour=self._colours.disabled,
+            gap_share=gap_share,
         )
 
     @property

@@ -55,7 +55,8 @@ KINDS = {
     "paragraph": ("word **bold** and more text, then a sentence. " * 400)[:16000],
     "list": "".join(f"- item {i} with *some* text in it\n" for i in range(500))[:16000],
     "ordered": "".join(f"{i}. item with `code` in it\n" for i in range(1, 600))[:16000],
-    "table": "| a | b | c |\n|---|---|---|\n" + "".join(f"| cell {i} | **x** | text of a cell |\n" for i in range(400)),
+    "table": "| a | b | c |\n|---|---|---|\n"
+    + "".join(f"| cell {i} | **x** | text of a cell |\n" for i in range(400)),
     "code": "```python\n" + "def f(x: int) -> str:\n    return f'{x}'  # comment\n\n" * 300,
     "backslashes": "\\" * 200_000,
     "brackets": "[" * 16000,

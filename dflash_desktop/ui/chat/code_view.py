@@ -10,10 +10,12 @@ from PySide6.QtGui import QGuiApplication, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout
 
 from dflash_desktop.ui.chat.code_colours import CodeColours
+from dflash_desktop.ui.chat.text_view import KEYBOARD_REASONS
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import (
     GAP_MEDIUM,
+    GAP_SMALL,
     GAP_TINY,
     SIZE_INTERFACE,
     TextRole,
@@ -35,9 +37,6 @@ _MAX_COLUMNS: Final = 4000
 """A longer line is broken on the screen, not in what is copied: its layout would take too long."""
 
 _COPIED_MS: Final = 2000
-_KEYBOARD_REASONS: Final = frozenset(
-    {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}
-)
 
 
 class CodeView(SurfaceFrame):
@@ -135,7 +134,8 @@ class _CodeBody(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setFont(code_font(SIZE_INTERFACE))
         self.document().setDefaultFont(code_font(SIZE_INTERFACE))
-        self.document().setDocumentMargin(GAP_MEDIUM)
+        self.document().setDocumentMargin(GAP_TINY)
+        self.setViewportMargins(GAP_SMALL, 0, GAP_SMALL, GAP_SMALL)
         self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance(" "))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -166,7 +166,7 @@ class _CodeBody(QPlainTextEdit):
             count -= 1  # the end of the last line, not a line of its own
         bar = self.horizontalScrollBar()
         bar_height = bar.sizeHint().height() if bar.maximum() > 0 else 0
-        height = count * line + 2 * GAP_MEDIUM + bar_height
+        height = count * line + 2 * GAP_TINY + GAP_SMALL + bar_height
         if height != self.height():
             self.setFixedHeight(height)
 
@@ -184,7 +184,7 @@ class _CodeBody(QPlainTextEdit):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the ring when the keyboard brought the focus here."""
-        self._has_ring = event.reason() in _KEYBOARD_REASONS
+        self._has_ring = event.reason() in KEYBOARD_REASONS
         super().focusInEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:

@@ -227,6 +227,7 @@ class _Field(QPlainTextEdit):
         super().__init__()
         self.is_answering = False
         self.setProperty("kind", "bare")
+        self.setProperty("text_role", TextRole.READING.value)
         self.setPlaceholderText("Message …")
         self.setAccessibleName("Message")
         self.setAccessibleDescription("Enter sends, Shift and Enter begins a new line")

@@ -303,7 +303,7 @@ class BlockSplitter:
         """Begin the code block or table whose opening lines are the last ones of `_open`."""
         start = _line_of(card)
         lines = self._open.split("\n")
-        offsets = _offsets_of_open_items(tokens, self._open, self._column)
+        offsets = _offsets_of_open_items(tokens, self._open, self._column, until=card)
         opening = lines[start]
         if (inner := item_offset(opening)) and card.type == "fence":
             lines.insert(start, opening[:inner])  # "- ```": the marker is an item of its own
@@ -358,12 +358,24 @@ def _card_in(tokens: Sequence[Token]) -> Token | None:
     return None
 
 
-def _offsets_of_open_items(tokens: Sequence[Token], source: str, base: int) -> list[int]:
-    """The columns where the text of the list items begins that the last line stands in."""
+def _offsets_of_open_items(
+    tokens: Sequence[Token], source: str, base: int, *, until: Token | None = None
+) -> list[int]:
+    """The columns where the text of the list items begins that the last block stands in.
+
+    `until` names the block if it is not the last one with text.
+    """
     lines = source.split("\n")
-    last: list[Token] = []
+    now: list[Token] = []
+    found: list[Token] = []
     for token in tokens:
         if token.type == "list_item_open":
-            depth = sum(1 for t in last if t.level < token.level)
-            last = [*last[:depth], token]
-    return [base + item_offset(lines[_line_of(token)]) for token in last]
+            now.append(token)
+        elif token.type == "list_item_close":
+            now.pop()
+        elif token.nesting == 0:
+            found = list(now)
+        if token is until:
+            found = list(now)
+            break
+    return [base + item_offset(lines[_line_of(token)]) for token in found]

@@ -150,7 +150,7 @@ class MarkdownView(QWidget):
         cursor = view.end_cursor()
         cursor.beginEditBlock()
         if self._drawing.writer.write(cursor, source, place):
-            view.expect_quotes()
+            view.expect_marks()
         cursor.endEditBlock()
 
     def _text_view(self, *, is_new_paragraph: bool) -> TextView:

@@ -11,12 +11,11 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
     QTextLength,
-    QTextListFormat,
 )
 
 from dflash_desktop.ui.chat.inline_writer import ProseFormats, write_inline
 from dflash_desktop.ui.chat.markdown_blocks import markdown_parser, marked
-from dflash_desktop.ui.chat.text_view import INDENT_PX
+from dflash_desktop.ui.chat.text_view import INDENT_PX, LIST_MARK_PROPERTY, list_mark
 from dflash_desktop.ui.theme import GAP_LARGE, GAP_MEDIUM, GAP_SMALL, GAP_TINY
 
 if TYPE_CHECKING:
@@ -49,12 +48,12 @@ class ProseWriter:
         return parser.parse(source)
 
     def write(self, cursor: QTextCursor, source: str, place: Place) -> bool:
-        """Append a piece at the document's end; True if it has quotations."""
+        """Append a piece at the document's end; True if something must stand beside the text."""
         piece = _Piece(cursor, self.formats, place)
         for token in self.parse(marked(source, place)):
             if (act := _ACTS.get(token.type)) is not None:
                 act(piece, token)
-        return piece.has_quotes
+        return piece.has_marks
 
 
 @dataclass(slots=True)
@@ -62,6 +61,11 @@ class _List:
     is_ordered: bool
     number: int
     is_item_new: bool = False
+
+    def mark(self, depth: int) -> str:
+        if self.is_ordered:
+            return f"{self.number}."
+        return "•" if depth % 2 else "◦"
 
 
 class _Piece:
@@ -75,12 +79,13 @@ class _Piece:
         self._quotes = 0
         self._heading: QTextCharFormat | None = None
         self._is_first_block = True
-        self.has_quotes = False
+        self.has_marks = False
 
     def open_list(self, token: Token) -> None:
         number = int(token.attrGet("start") or 1)
         if not self._lists and self._place.first_number is not None:
             number = self._place.first_number
+        self.has_marks = True
         self._lists.append(_List(token.type == "ordered_list_open", number))
 
     def close_list(self, _token: Token) -> None:
@@ -96,7 +101,7 @@ class _Piece:
 
     def open_quote(self, _token: Token) -> None:
         self._quotes += 1
-        self.has_quotes = True
+        self.has_marks = True
 
     def close_quote(self, _token: Token) -> None:
         self._quotes -= 1
@@ -143,16 +148,14 @@ class _Piece:
         is_document_empty = cursor.atStart()
         if self._goes_on() and not is_document_empty:
             return
-        made = self._block_format(is_first=is_document_empty)
+        follows_list = bool(list_mark(cursor.block()) or cursor.blockFormat().indent())
+        made = self._block_format(is_first=is_document_empty, follows_list=follows_list)
         text = self._heading or self._formats.text
         if is_document_empty:
             cursor.setBlockFormat(made)
             cursor.setBlockCharFormat(text)
         else:
             cursor.insertBlock(made, text)
-        if self._lists and self._lists[-1].is_item_new:
-            self._lists[-1].is_item_new = False
-            self._mark_item(self._lists[-1])
 
     def _goes_on(self) -> bool:
         """Whether the first block is the rest of the paragraph before it."""
@@ -165,10 +168,14 @@ class _Piece:
             and self._cursor.block().length() < _MAX_BLOCK_CHARACTERS
         )
 
-    def _block_format(self, *, is_first: bool) -> QTextBlockFormat:
+    def _block_format(self, *, is_first: bool, follows_list: bool) -> QTextBlockFormat:
         depth = self._place.depth + len(self._lists)
         if self._heading is None:
-            made = self._formats.block(depth=depth, below=GAP_TINY if depth else GAP_MEDIUM)
+            made = self._formats.block(
+                depth=depth,
+                above=GAP_SMALL if follows_list and not depth else 0,
+                below=GAP_TINY if depth else GAP_MEDIUM,
+            )
         else:
             above = GAP_SMALL if self._heading is self._formats.small_heading else GAP_MEDIUM
             made = self._formats.block(
@@ -177,23 +184,10 @@ class _Piece:
         if self._quotes:
             made.setProperty(QTextFormat.Property.BlockQuoteLevel, self._quotes)
             made.setLeftMargin(INDENT_PX * self._quotes - INDENT_PX / 2)
+        if self._lists and self._lists[-1].is_item_new:
+            self._lists[-1].is_item_new = False
+            made.setProperty(LIST_MARK_PROPERTY, self._lists[-1].mark(depth))
         return made
-
-    def _mark_item(self, current: _List) -> None:
-        depth = self._place.depth + len(self._lists)
-        made = QTextListFormat()
-        made.setIndent(depth)
-        if current.is_ordered:
-            made.setStyle(QTextListFormat.Style.ListDecimal)
-            made.setStart(current.number)
-        elif depth % 2:
-            made.setStyle(QTextListFormat.Style.ListDisc)
-        else:
-            made.setStyle(QTextListFormat.Style.ListCircle)
-        block = self._cursor.blockFormat()
-        block.setIndent(0)  # the list's own indent counts
-        self._cursor.setBlockFormat(block)
-        self._cursor.createList(made)
 
 
 _ACTS: Final[Mapping[str, Callable[[_Piece, Token], None]]] = {

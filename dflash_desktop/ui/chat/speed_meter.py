@@ -22,7 +22,7 @@ from dflash_desktop.ui.theme import (
     TextRole,
     interface_font,
 )
-from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.buttons import Button
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.surfaces import Line, Surface, SurfaceFrame
 from dflash_desktop.ui.widgets.switch import Switch
@@ -66,8 +66,9 @@ class SpeedMeter(SurfaceFrame):
         self._number = Label(UNKNOWN, role=TextRole.NUMBER)
         self._number.setFont(interface_font(SIZE_NUMBER, tabular=True, semibold=True))
         self._unit = Label("tok/s", role=TextRole.MUTED)
+        self._unit.setContentsMargins(0, 0, 0, GAP_TINY)  # onto the number's base line
         self._average = Label(role=TextRole.CAPTION)
-        self._ratio = Label(role=TextRole.STRONG)
+        self._ratio = Label(role=TextRole.HEADING)
         self._compared = Label(role=TextRole.CAPTION, wraps=True)
         self._measure = Button("Measure", theme=theme, icon=IconName.GAUGE)
         self._measure.setToolTip(
@@ -82,9 +83,7 @@ class SpeedMeter(SurfaceFrame):
         self._draft_switch.setToolTip("Use the draft for the next answers")
         self._draft_switch.clicked.connect(self.draft_toggled)
         self._draft_reason = Label(role=TextRole.CAPTION, wraps=True)
-        self._marks = Button(
-            "Show draft tokens", theme=theme, kind=ButtonKind.QUIET, icon=IconName.HIGHLIGHTER
-        )
+        self._marks = Button("Show draft tokens", theme=theme, icon=IconName.HIGHLIGHTER)
         self._marks.setCheckable(True)
         self._marks.setToolTip("Tint the words that the draft proposed and the target accepted")
         self._marks.clicked.connect(self.show_draft_tokens_toggled)
@@ -159,11 +158,8 @@ class SpeedMeter(SurfaceFrame):
         state.addWidget(self._draft_switch)
         rows.addLayout(state)
         rows.addWidget(self._draft_reason)
-        marks = QHBoxLayout()
-        marks.setContentsMargins(-GAP_SMALL, 0, 0, 0)
-        marks.addWidget(self._marks)
-        marks.addStretch()
-        rows.addLayout(marks)
+        rows.addSpacing(GAP_TINY)
+        rows.addWidget(self._marks)
         return rows
 
     def _context_block(self) -> QVBoxLayout:

@@ -33,6 +33,7 @@ MAX_ROWS: Final = 40
 _MAX_COLUMN_PX: Final = 320
 _MIN_COLUMN_PX: Final = 72
 _PADDING_PX: Final = GAP_SMALL
+_SLACK_PX: Final = 6  # borders, and bold words wider than they were measured
 
 
 class TableView(TextView):
@@ -45,6 +46,7 @@ class TableView(TextView):
         self._writer = writer
         self._head = head
         self._metrics = QFontMetricsF(interface_font(SIZE_READING))
+        self._head_metrics = QFontMetricsF(interface_font(SIZE_READING, semibold=True))
         cells = _cells_of(writer.parse(head))
         self._widths = list(widths) or [float(_MIN_COLUMN_PX)] * len(cells)
         self._alignments = [_alignment_of(cell) for cell in cells]
@@ -104,8 +106,9 @@ class TableView(TextView):
             block.setAlignment(self._alignments[column])
             inner.setBlockFormat(block)
             write_inline(inner, cell.children or (), base, self._writer.formats)
-            words = self._metrics.horizontalAdvance(cell.content) * (1.1 if is_head else 1.0)
-            wanted = min(float(_MAX_COLUMN_PX), words + 2 * _PADDING_PX + 2)
+            metrics = self._head_metrics if is_head else self._metrics
+            words = metrics.horizontalAdvance(cell.content)
+            wanted = min(float(_MAX_COLUMN_PX), words + 2 * _PADDING_PX + _SLACK_PX)
             self._widths[column] = max(self._widths[column], wanted)
             if is_head:
                 look = place.format()

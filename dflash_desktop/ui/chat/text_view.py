@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QMimeData, QRectF, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPointF, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QPainter,
     QPen,
@@ -31,8 +31,12 @@ BLEED_PX: Final = 4
 
 INDENT_PX: Final = 24
 _QUOTE_BAR_PX: Final = 3
+_MARK_GAP_PX: Final = 8
+LIST_MARK_PROPERTY: Final = QTextFormat.Property.UserProperty.value + 1
+"""Qt's own lists put the mark right at the text and leave it out of what is copied."""
+
 _RING_PX: Final = 2
-_KEYBOARD_REASONS: Final = frozenset(
+KEYBOARD_REASONS: Final = frozenset(
     {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason}
 )
 
@@ -64,7 +68,7 @@ class TextView(QTextBrowser):
         document.setIndentWidth(INDENT_PX)
         document.documentLayout().documentSizeChanged.connect(self._fit)
         self._has_ring = False
-        self._has_quotes = False
+        self._is_marked = False
         self.setFixedHeight(0)
         self.anchorClicked.connect(self._on_anchor_clicked)
 
@@ -74,9 +78,9 @@ class TextView(QTextBrowser):
         cursor.movePosition(QTextCursor.MoveOperation.End)
         return cursor
 
-    def expect_quotes(self) -> None:
-        """Draw bars beside quotations from now on."""
-        self._has_quotes = True
+    def expect_marks(self) -> None:
+        """Draw list marks and bars beside quotations from now on."""
+        self._is_marked = True
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         """Nothing that an answer names is ever loaded."""
@@ -112,7 +116,7 @@ class TextView(QTextBrowser):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the ring when the keyboard brought the focus here."""
-        self._has_ring = event.reason() in _KEYBOARD_REASONS
+        self._has_ring = event.reason() in KEYBOARD_REASONS
         super().focusInEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -127,13 +131,13 @@ class TextView(QTextBrowser):
             self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the text, the bars of quotations and the focus ring."""
+        """Draw the text, what stands beside it, and the focus ring."""
         super().paintEvent(event)
-        if not self._has_quotes and not self._has_ring:
+        if not self._is_marked and not self._has_ring:
             return
         painter = QPainter(self.viewport())
-        if self._has_quotes:
-            self._paint_quote_bars(painter, QRectF(event.rect()))
+        if self._is_marked:
+            self._paint_marks(painter, QRectF(event.rect()))
         if self._has_ring:
             inset = _RING_PX / 2
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -142,27 +146,47 @@ class TextView(QTextBrowser):
             painter.drawRoundedRect(area, BLEED_PX, BLEED_PX)
         painter.end()
 
-    def _paint_quote_bars(self, painter: QPainter, exposed: QRectF) -> None:
+    def _paint_marks(self, painter: QPainter, exposed: QRectF) -> None:
         layout = self.document().documentLayout()
-        colour = self.theme.colour(ColourRole.BORDER)
+        painter.setFont(self.document().defaultFont())
         block = self.cursorForPosition(exposed.topLeft().toPoint()).block()
         while block.isValid():
             area = layout.blockBoundingRect(block)
             if area.top() > exposed.bottom():
                 break
-            level = quote_level(block)
-            below = block.next()
-            goes_on = below.isValid() and quote_level(below) > 0
-            bottom = layout.blockBoundingRect(below).bottom() if goes_on else area.bottom()
-            for number in range(level):
-                x = BLEED_PX + INDENT_PX * number
-                painter.fillRect(QRectF(x, area.top(), _QUOTE_BAR_PX, bottom - area.top()), colour)
-            block = below
+            if mark := list_mark(block):
+                self._paint_list_mark(painter, block, area, mark)
+            if level := quote_level(block):
+                below = block.next()
+                goes_on = below.isValid() and quote_level(below) > 0
+                end = layout.blockBoundingRect(below) if goes_on else area
+                for number in range(level):
+                    x = BLEED_PX + INDENT_PX * number
+                    bar = QRectF(x, area.top(), _QUOTE_BAR_PX, end.bottom() - area.top())
+                    painter.fillRect(bar, self.theme.colour(ColourRole.BORDER))
+            block = block.next()
+
+    def _paint_list_mark(
+        self, painter: QPainter, block: QTextBlock, area: QRectF, mark: str
+    ) -> None:
+        line = block.layout().lineAt(0)
+        if not line.isValid():
+            return
+        right = BLEED_PX + block.blockFormat().indent() * INDENT_PX - _MARK_GAP_PX
+        baseline = area.top() + line.y() + line.ascent()
+        width = painter.fontMetrics().horizontalAdvance(mark)
+        painter.setPen(self.theme.colour(ColourRole.TEXT_MUTED))
+        painter.drawText(QPointF(right - width, baseline), mark)
 
 
 def quote_level(block: QTextBlock) -> int:
     """How deep in quotations a block stands."""
     return int(block.blockFormat().intProperty(QTextFormat.Property.BlockQuoteLevel))
+
+
+def list_mark(block: QTextBlock) -> str:
+    """What stands before a list item, "•" or "3."; "" for other blocks."""
+    return str(block.blockFormat().stringProperty(LIST_MARK_PROPERTY))
 
 
 def _selected_text(selection: QTextCursor) -> str:
@@ -173,10 +197,8 @@ def _selected_text(selection: QTextCursor) -> str:
     while block.isValid() and block.position() <= end:
         first = max(start - block.position(), 0)
         line = block.text()[first : end - block.position()]
-        items = block.textList()
-        if first == 0 and items is not None:
-            depth = items.format().indent() - 1
-            mark = items.itemText(block).strip() or "•"
+        if first == 0 and (mark := list_mark(block)):
+            depth = block.blockFormat().indent() - 1
             line = f"{'  ' * depth}{mark} {line}"
         lines.append(line)
         block = block.next()

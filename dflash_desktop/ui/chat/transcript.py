@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QKeyEvent
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from dflash_desktop.domain.generation import Role
 from dflash_desktop.ui.chat.drawing import Drawing
 from dflash_desktop.ui.chat.message_view import AnswerView, QuestionView
-from dflash_desktop.ui.chat.text_view import BLEED_PX
+from dflash_desktop.ui.chat.text_view import BLEED_PX, KEYBOARD_REASONS
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import (
     GAP,
@@ -23,7 +23,7 @@ from dflash_desktop.ui.theme import (
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent, QWheelEvent
+    from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QWheelEvent
 
     from dflash_desktop.domain.conversation import Message
     from dflash_desktop.ui.theme import Theme
@@ -32,6 +32,7 @@ SHOWN_MESSAGES: Final = 20
 """Of an earlier conversation the last ones are drawn; the others when asked for."""
 
 _NEAR_END_PX: Final = 24
+_RING_PX: Final = 2
 _SCROLL_STEP_PX: Final = 24
 
 
@@ -70,15 +71,15 @@ class Transcript(QScrollArea):
         self._rows.addStretch()
         inside = QWidget()
         inside.setProperty("surface", "none")
-        centred = QHBoxLayout(inside)
-        centred.setContentsMargins(GAP, 0, GAP, 0)
-        centred.addStretch(1)
-        centred.addWidget(self._column, 1000)
-        centred.addStretch(1)
+        self._centred = QHBoxLayout(inside)
+        self._centred.addStretch(1)
+        self._centred.addWidget(self._column, 1000)
+        self._centred.addStretch(1)
         self.setWidget(inside)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setProperty("kind", "transcript")
         self.setAccessibleName("Conversation")
         self._latest = Button("Jump to latest", theme=theme, icon=IconName.ARROW_DOWN, parent=self)
         self._latest.clicked.connect(self.follow)
@@ -87,6 +88,7 @@ class Transcript(QScrollArea):
         bar.setSingleStep(_SCROLL_STEP_PX)
         bar.rangeChanged.connect(self._on_range_changed)
         bar.valueChanged.connect(self._on_value_changed)
+        self._centre()
 
     @property
     def follows_end(self) -> bool:
@@ -106,9 +108,7 @@ class Transcript(QScrollArea):
     def show_messages(self, messages: tuple[Message, ...]) -> None:
         """Show another conversation, from its end."""
         for view in self._messages():
-            self._rows.removeWidget(view)
-            view.hide()
-            view.deleteLater()
+            self._remove(view)
         self._answer = None
         self._hidden = messages[:-SHOWN_MESSAGES]
         for message in messages[-SHOWN_MESSAGES:]:
@@ -137,11 +137,23 @@ class Transcript(QScrollArea):
     def remove_last_turn(self) -> None:
         """Take away the last question and what followed it: it is asked again, or was refused."""
         for view in reversed(self._messages()):
-            self._rows.removeWidget(view)
-            view.hide()
-            view.deleteLater()
+            self._remove(view)
             if isinstance(view, QuestionView):
                 break
+        self._find_answer()
+
+    def remove_answer(self) -> None:
+        """Take away an answer that never got a word."""
+        if self._answer is not None:
+            self._remove(self._answer)
+            self._find_answer()
+
+    def _remove(self, view: QWidget) -> None:
+        self._rows.removeWidget(view)
+        view.hide()
+        view.deleteLater()
+
+    def _find_answer(self) -> None:
         answers = [view for view in self._messages() if isinstance(view, AnswerView)]
         self._answer = answers[-1] if answers else None
         self._offer_retry()
@@ -207,7 +219,19 @@ class Transcript(QScrollArea):
         self._offer_earlier()
         self._offer_retry()
 
+    def _centre(self) -> None:
+        """Leave room for the scroll bar even without it, so that nothing moves when it comes."""
+        bar = self.verticalScrollBar()
+        room = 0 if bar.maximum() > 0 else bar.sizeHint().width()
+        self._centred.setContentsMargins(GAP, 0, GAP + room, 0)
+
+    def side_margins(self) -> tuple[int, int]:
+        """What to leave free on the left and right of something that lines up with the text."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        return _RING_PX + GAP + BLEED_PX, _RING_PX + GAP + BLEED_PX + bar
+
     def _on_range_changed(self, _low: int, high: int) -> None:
+        self._centre()
         if self._follows:
             self.verticalScrollBar().setValue(high)
         elif self._kept_distance is not None:
@@ -235,6 +259,22 @@ class Transcript(QScrollArea):
         """Keep the button in its place."""
         super().resizeEvent(event)
         self._place_latest()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the ring when the keyboard brought the focus here."""
+        self._show_ring(event.reason() in KEYBOARD_REASONS)
+        super().focusInEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        self._show_ring(False)
+        super().focusOutEvent(event)
+
+    def _show_ring(self, is_shown: bool) -> None:
+        if self.property("ring") != is_shown:
+            self.setProperty("ring", is_shown)
+            self.style().unpolish(self)
+            self.style().polish(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """The person scrolls: nothing holds the position any more."""

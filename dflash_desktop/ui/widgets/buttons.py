@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 
+_ICON_GAP_SHARE = 0.25
+"""Qt puts words right beside an icon, and style sheets cannot change that."""
+
+
 class ButtonKind(StrEnum):
     """How much a button asks for attention; one primary button at most in a view."""
 
@@ -45,7 +49,7 @@ class Button(QPushButton):
         self._ink = _ink_of(kind)
         self.setProperty("kind", kind.value)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+        self.setIconSize(QSize(round(ICON_SIZE * (1 + _ICON_GAP_SHARE)), ICON_SIZE))
         self._draw_icon()
         theme.changed.connect(self._draw_icon)
 
@@ -56,7 +60,7 @@ class Button(QPushButton):
 
     def _draw_icon(self) -> None:
         if self._icon is not None:
-            self.setIcon(self._theme.icon(self._icon, self._ink))
+            self.setIcon(self._theme.icon(self._icon, self._ink, gap_share=_ICON_GAP_SHARE))
 
 
 class IconButton(QToolButton):

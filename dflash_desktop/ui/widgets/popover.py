@@ -19,6 +19,8 @@ class Popover(QFrame):
     def __init__(self, name: str, *, width: int, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
         self.setProperty("surface", "popover")
+        self.setWindowFlag(Qt.WindowType.NoDropShadowWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)  # for round corners
         self.setAccessibleName(name)
         self.setFixedWidth(width)
         self.rows = QVBoxLayout(self)

@@ -1,0 +1,63 @@
+"""What the chat shows before the first message: what it is for, and a few ways to begin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from dflash_desktop.ui.theme import GAP_HUGE, GAP_LARGE, GAP_SMALL, TextRole
+from dflash_desktop.ui.widgets.buttons import Button
+from dflash_desktop.ui.widgets.labels import Label
+
+if TYPE_CHECKING:
+    from dflash_desktop.ui.theme import Theme
+
+FIRST_QUESTIONS: Final = (
+    "Explain speculative decoding in three sentences.",
+    "Write a Python function that counts words.",
+    "List five things to pack for a walk in the rain.",
+)
+_WIDTH: Final = 440
+
+
+class EmptyView(QWidget):
+    """Signals: `question_chosen(str)`."""
+
+    question_chosen = Signal(str)
+
+    def __init__(self, *, theme: Theme) -> None:
+        super().__init__()
+        self._heading = Label(role=TextRole.HEADING)
+        self._words = Label(role=TextRole.MUTED, wraps=True)
+        self._questions = QWidget()
+        questions = QVBoxLayout(self._questions)
+        questions.setContentsMargins(0, 0, 0, 0)
+        questions.setSpacing(GAP_SMALL)
+        for question in FIRST_QUESTIONS:
+            button = Button(question, theme=theme)
+            button.setStyleSheet("text-align: left")
+            button.clicked.connect(lambda _=False, q=question: self.question_chosen.emit(q))
+            questions.addWidget(button)
+        column = QWidget()
+        column.setFixedWidth(_WIDTH)
+        inside = QVBoxLayout(column)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.setSpacing(GAP_SMALL)
+        inside.addWidget(self._heading)
+        inside.addWidget(self._words)
+        inside.addSpacing(GAP_LARGE - GAP_SMALL)
+        inside.addWidget(self._questions)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, GAP_HUGE, 0, GAP_HUGE)
+        rows.addStretch(2)
+        rows.addWidget(column, alignment=Qt.AlignmentFlag.AlignHCenter)
+        rows.addStretch(3)
+        self.show_model("", "")
+
+    def show_model(self, title: str, note: str) -> None:
+        """Which model answers here; "" while none is loaded, and then `note` says why."""
+        self._heading.show_text(f"Ask {title}" if title else "No model is loaded yet")
+        self._words.show_text(note or "It runs on this machine. Nothing you write leaves it.")
+        self._questions.setVisible(bool(title))
