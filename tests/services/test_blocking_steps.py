@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Steps:
-    """A generator whose second step waits until it is told to go on."""
+    """A generator whose second step waits until it is told to go on, but never for ever."""
 
     def __init__(self) -> None:
         self.may_go_on = threading.Event()
@@ -27,7 +27,7 @@ class Steps:
             self.threads.add(threading.get_ident())
             yield 1
             self.is_waiting.set()
-            self.may_go_on.wait()
+            self.may_go_on.wait(10)
             yield 2
         finally:
             self.is_closed = True
