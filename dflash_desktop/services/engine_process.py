@@ -171,6 +171,7 @@ class EngineProcess:
             self._was_heard = False
             self._channel.send(Ping(number))
             await asyncio.sleep(self._limits.ping_seconds)
+            self._channel.trim_log()
             worked = _work_done(self.hello.pid)
             is_working = (
                 worked.cpu_seconds - worked_before.cpu_seconds

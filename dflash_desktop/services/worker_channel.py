@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import queue
 import threading
 from collections import deque
@@ -27,6 +28,7 @@ _log = logging.getLogger(__name__)
 CLOSED_PIPE_GRACE_SECONDS: Final = 1.0
 """How long a worker that closed its pipe may take to end by itself."""
 
+MAX_WORKER_LOG_BYTES: Final = 16_000_000
 EVENTS_PER_TURN: Final = 256
 """After this many events in a row everything else in the loop gets its turn."""
 
@@ -44,8 +46,12 @@ class WorkerChannel:
         Raises `OSError` when the program or its log file cannot be opened.
         """
         self.log_file: Path = fresh_log(command.log_file)
-        with self.log_file.open("ab") as error_output:
-            self._tree = ProcessTree(command.argv, env=command.env, error_output=error_output)
+        self._log = self.log_file.open("ab")
+        try:
+            self._tree = ProcessTree(command.argv, env=command.env, error_output=self._log)
+        except OSError:
+            self._log.close()
+            raise
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = self._loop.create_future()
         self.fault = ""
@@ -102,6 +108,15 @@ class WorkerChannel:
         """The worker's last words on standard error."""
         return read_tail(self.log_file)
 
+    def trim_log(self) -> None:
+        """Empty the log if the worker has written too much: a driver may repeat itself for days.
+
+        The worker shares our open file with its position, so it goes on writing at the start.
+        """
+        if not self._log.closed and os.fstat(self._log.fileno()).st_size > MAX_WORKER_LOG_BYTES:
+            self._log.seek(0)
+            self._log.truncate()
+
     # --- on the reader's and the writer's threads ------------------------------------------
 
     def _read(self) -> None:
@@ -135,6 +150,7 @@ class WorkerChannel:
         except RuntimeError:
             # The loop is closed: nobody is left to stop this worker later.
             self._tree.kill()
+            self._log.close()
 
     def _write(self) -> None:
         with suppress(OSError):  # the worker has ended, which the reader tells
@@ -155,6 +171,7 @@ class WorkerChannel:
 
     def _finish(self, code: int) -> None:
         self._reader.join()  # its last act was to call this
+        self._log.close()
         _log.info("worker %d ended with exit code %d", self.pid, code)
         if not self.exited.done():
             self.exited.set_result(code)

@@ -17,6 +17,7 @@ import pytest
 from dflash_desktop.domain.engine_state import Absent, Crashed, Generating, Loaded, Loading, Ready
 from dflash_desktop.domain.generation import FinishReason
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError
+from dflash_desktop.services import worker_channel
 from dflash_desktop.services.engine import Engine, EngineLimits
 from dflash_desktop.services.worker_launch import WorkerCommand, WorkerLauncher
 from tests.fakes.engine import (
@@ -447,6 +448,23 @@ async def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
         await engine.devices()
     assert caught.value.problem.code == "engine_start_failed"
     assert "dflash-engine" in caught.value.problem.detail
+
+
+async def test_a_worker_that_repeats_itself_does_not_fill_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_channel, "MAX_WORKER_LOG_BYTES", 50)
+    script = Script(
+        answers=("x" * 800,),
+        chunks_per_second=50,
+        mishaps=tuple(Mishap(Trouble.NOISE, after_chunks=n) for n in range(100)),
+    )
+    async with engine_under_test(tmp_path, script, QUICK) as under_test:
+        await under_test.load()
+        await under_test.answer().rest()
+        log = (tmp_path / "engine.log").read_bytes()
+        assert 0 < len(log) < 50 * len("noise from Python\nnoise past Python\n")
+        assert b"\0" not in log
 
 
 @needs_signals
