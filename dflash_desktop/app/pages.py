@@ -86,6 +86,8 @@ class Pages:
         self._window.show_page(page)
         if page is Page.CHAT:
             self._chat_pane.focus_composer()
+        else:
+            self._window.sidebar.focus_page(page)
 
     def closings(self) -> list[Coroutine[object, object, None]]:
         """What ends each presenter; to be awaited side by side."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _HEIGHT = 52
 _LOGO_SIZE = 24
-_PICKER_WIDTH = 220
+_PICKER_WIDTH = 236
 _NAME_FROM_WIDTH = 900
 _DEVICE_FROM_WIDTH = 1000
 NO_MODEL = "No model loaded"
@@ -126,7 +126,7 @@ class Header(SurfaceFrame):
         self._current_id = current_id
         title = next((p.title for p in pairs if p.id == current_id), NO_MODEL)
         shown = self._picker.fontMetrics().elidedText(
-            title, Qt.TextElideMode.ElideMiddle, _PICKER_WIDTH - 56
+            title, Qt.TextElideMode.ElideMiddle, _PICKER_WIDTH - 64
         )
         self._picker.setText(shown)
         self._picker.setToolTip(f"{title}. Choose another model." if current_id else "")

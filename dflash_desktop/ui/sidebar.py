@@ -116,6 +116,11 @@ class Sidebar(SurfaceFrame):
         """Mark the page that is shown; what stands in for the chat counts as the chat."""
         self._pages.get(page, self._pages[Page.CHAT]).setChecked(True)
 
+    def focus_page(self, page: Page) -> None:
+        """Put the keyboard where the page was chosen, so that Tab goes on from there."""
+        if page in self._pages:
+            self._pages[page].setFocus(Qt.FocusReason.OtherFocusReason)
+
     def show_undo(self, title: str | None) -> None:
         """Offer to bring back what was deleted; None takes the offer away."""
         self._undo_bar.setVisible(title is not None)

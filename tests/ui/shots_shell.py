@@ -211,9 +211,8 @@ class Shots:
             return
         for choice in themes:
             self._theme.choose(choice)
-            window = self.window(pages or {})
+            window = self.window(page, pages or {})
             window.resize(*size)
-            window.show_page(page)
             arrange(window)
             window.show()
             for _ in range(5):
@@ -222,7 +221,7 @@ class Shots:
             window.deleteLater()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
-    def window(self, pages: dict[Page, Callable[[], QWidget]]) -> MainWindow:
+    def window(self, page: Page, pages: dict[Page, Callable[[], QWidget]]) -> MainWindow:
         """A window with conversations and a loaded model."""
         theme = self._theme
         built: dict[Page, Callable[[], QWidget]] = {
@@ -234,11 +233,12 @@ class Shots:
         window = MainWindow(
             theme=theme,
             logo=QIcon(str(resources_dir() / "icons" / "app.svg")),
-            pages=built | pages,
             report=_report,
             remember=QSettings(str(Path(self._state.name) / "w.ini"), QSettings.Format.IniFormat),
             may_close=lambda: True,
         )
+        window.add_page(page, (built | pages)[page]())
+        window.show_page(page)
         rows = grouped(conversations(), NOW.astimezone())
         window.sidebar.show_conversations(rows, "0", "")
         window.header.show_pairs((STARTER, OWN), "starter")

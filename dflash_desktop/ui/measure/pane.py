@@ -13,6 +13,7 @@ from dflash_desktop.ui.measure.report_view import ReportView
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
@@ -132,7 +133,7 @@ class MeasurePane(PageColumn):
         choose = Button("Choose model", theme=self._theme, kind=ButtonKind.PRIMARY)
         choose.clicked.connect(self.models_requested)
         column.addWidget(self._no_model)
-        column.addLayout(_row(choose))
+        column.addLayout(FlowRow(choose))
         return part
 
     def _built_invitation(self) -> SurfaceFrame:
@@ -151,7 +152,7 @@ class MeasurePane(PageColumn):
                 wraps=True,
             )
         )
-        column.addLayout(_row(*self._built_measure_buttons("Measure fast", "Measure in full")))
+        column.addLayout(FlowRow(*self._built_measure_buttons("Measure fast", "Measure in full")))
         return part
 
     def _built_progress(self) -> SurfaceFrame:
@@ -194,18 +195,11 @@ class MeasurePane(PageColumn):
         again = self._built_measure_buttons("Measure again, fast", "Measure again, in full")
         for button in again:
             button.setProperty("kind", ButtonKind.NORMAL.value)
-        actions = QHBoxLayout()
-        actions.setSpacing(GAP_SMALL)
-        for button in again:
-            actions.addWidget(button)
-        actions.addStretch(1)
-        actions.addWidget(self._copy)
-        actions.addWidget(export)
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
         column.addWidget(self._report_view)
-        column.addLayout(actions)
+        column.addLayout(FlowRow(*again, self._copy, export))
         return part
 
     def _built_measure_buttons(self, fast: str, full: str) -> tuple[Button, Button]:
@@ -225,12 +219,3 @@ class MeasurePane(PageColumn):
     def _on_remedy_chosen(self, remedy: Remedy) -> None:
         self._problem.clear()
         self.remedy_chosen.emit(remedy)
-
-
-def _row(*buttons: Button) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(GAP_SMALL)
-    for button in buttons:
-        row.addWidget(button)
-    row.addStretch(1)
-    return row

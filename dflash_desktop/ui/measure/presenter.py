@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.generation import DraftUse
     from dflash_desktop.domain.pair import LoadedPair, PairFolders
-    from dflash_desktop.services.benchmark import Benchmark
+    from dflash_desktop.services.benchmark import Benchmark, BenchProgress
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.ui.measure.pane import MeasurePane
     from dflash_desktop.ui.pair_presenter import PairPresenter
 
+_SHARE_THAT_TELLS = 0.1
 _NO_MODEL = "Load a model first. Then you can measure what its draft is worth on this device."
 _NO_DRAFT = "This model is loaded without a draft, so there is nothing to compare."
 
@@ -82,11 +83,9 @@ class MeasurePresenter:
             self._pane.show_invitation(pair.title)
         else:
             plan = self._plan()
-            self._pane.show_report(
-                report,
-                draft_words=_draft_words(plan),
-                draft_is_on=plan.state is not DraftState.OFF,
-            )
+            is_on = plan.state is not DraftState.OFF
+            words = _draft_words(plan, report)
+            self._pane.show_report(report, draft_words=words, draft_is_on=is_on)
 
     def measure(self, fast: bool) -> None:
         """Start a measurement, unless one runs or no pair with a draft is loaded."""
@@ -115,8 +114,7 @@ class MeasurePresenter:
                         continue
                     share = event.done / event.total if event.total else 0.0
                     seconds = asyncio.get_running_loop().time() - began
-                    left = _time_left(share, seconds)
-                    self._pane.show_progress(event.sentence, share, left)
+                    self._pane.show_progress(event.sentence, share, _numbers(event, seconds))
         finally:
             self.is_measuring = False
             if not self._is_closing:
@@ -157,17 +155,20 @@ def _as_json(report: BenchReport) -> bytes:
     return msgspec.json.format(encode_json(bench_form(report)), indent=2)
 
 
-def _draft_words(plan: DraftUse) -> str:
-    match plan.state:
-        case DraftState.ON:
-            return f"The chat uses the draft with {plan.assistant_tokens} assistant tokens."
-        case DraftState.RESTING | DraftState.OFF:
-            return plan.reason
+def _draft_words(plan: DraftUse, report: BenchReport) -> str:
+    if plan.state is DraftState.ON:
+        return f"The chat uses the draft with {plan.assistant_tokens} assistant tokens."
+    if plan.reason == report.chosen.reason:  # which stands above already
+        return "The chat answers without the draft."
+    return plan.reason
 
 
-def _time_left(share: float, seconds: float) -> str:
-    """Told only when it can be known: the first runs say little."""
-    if share < 0.1:
-        return ""
+def _numbers(progress: BenchProgress, seconds: float) -> str:
+    """How many runs are done, and the time left once it can be known: the first say little."""
+    share = progress.done / progress.total if progress.total else 0.0
+    runs = f"{progress.done} of {progress.total} answers" if progress.total > 1 else ""
+    if share < _SHARE_THAT_TELLS:
+        return runs
     left = round(seconds / share - seconds)
-    return f"about {left} s left" if left < 90 else f"about {round(left / 60)} min left"
+    words = f"about {left} s left" if left < 90 else f"about {round(left / 60)} min left"
+    return f"{runs} · {words}"

@@ -133,19 +133,21 @@ def setting_rows(report: BenchReport) -> tuple[SettingRow, ...]:
 
 
 def difference_words(run: BenchRun) -> str:
-    """Whether the text is the same, in a few words."""
-    if run.identical:
-        return "identical"
-    if run.first_difference is None:
-        return "differs"
-    place = f"from token {run.first_difference.token_index + 1}"
-    match run.first_difference.is_numeric_tie:
+    """Whether the text is the same, or where it parts, with both next words."""
+    difference = run.first_difference
+    if run.identical or difference is None:
+        return "identical" if run.identical else "differs"
+    words = (
+        f"token {difference.token_index + 1}: “{difference.without_draft.strip()}” or "
+        f"“{difference.with_draft.strip()}”"
+    )
+    match difference.is_numeric_tie:
         case True:
-            return f"{place}, numeric tie"
+            return f"numeric tie at {words}"
         case False:
-            return f"{place}, not a tie"
+            return f"differs at {words}"
         case None:
-            return place
+            return f"differs, unweighed, at {words}"
 
 
 def difference_explanation(difference: FirstDifference) -> str:

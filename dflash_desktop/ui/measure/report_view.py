@@ -22,6 +22,7 @@ from dflash_desktop.ui.measure.report_table import COLUMNS, ReportModel, setting
 from dflash_desktop.ui.measure.words import (
     conditions,
     identical_line,
+    long_context_facts,
     verdict_line,
     verdict_number,
 )
@@ -56,10 +57,9 @@ class ReportView(QWidget):
         self._settings.setColumnStretch(2, 1)
         self._model = ReportModel(self)
         self._table = _built_table(self._model)
-        self._conditions = QGridLayout()
-        self._conditions.setHorizontalSpacing(GAP_LARGE)
-        self._conditions.setVerticalSpacing(GAP_TINY)
-        self._conditions.setColumnStretch(1, 1)
+        self._long_title = Label("Behind long prompts", role=TextRole.STRONG)
+        self._long_context = _fact_grid()
+        self._conditions = _fact_grid()
 
         verdict = SurfaceFrame(Surface.CARD)
         verdict_column = QVBoxLayout(verdict)
@@ -82,6 +82,9 @@ class ReportView(QWidget):
         column.addWidget(Label("Each prompt", role=TextRole.STRONG))
         column.addWidget(self._table)
         column.addSpacing(GAP_SMALL)
+        column.addWidget(self._long_title)
+        column.addLayout(self._long_context)
+        column.addSpacing(GAP_SMALL)
         column.addWidget(Label("How it was measured", role=TextRole.STRONG))
         column.addLayout(self._conditions)
 
@@ -94,12 +97,9 @@ class ReportView(QWidget):
         self._show_settings(report)
         self._model.show_report(report)
         _fit_height(self._table)
-        _empty(self._conditions)
-        for number, (name, value) in enumerate(conditions(report)):
-            self._conditions.addWidget(Label(name, role=TextRole.MUTED), number, 0)
-            words = Label(value, wraps=True)
-            words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self._conditions.addWidget(words, number, 1)
+        self._long_title.setVisible(bool(report.long_context))
+        _fill(self._long_context, long_context_facts(report))
+        _fill(self._conditions, conditions(report))
 
     def _show_settings(self, report: BenchReport) -> None:
         _empty(self._settings)
@@ -181,6 +181,23 @@ def _built_table(model: ReportModel) -> QTableView:
 def _fit_height(table: QTableView) -> None:
     rows = table.model().rowCount() * _ROW_HEIGHT
     table.setFixedHeight(rows + table.horizontalHeader().sizeHint().height() + 2 * GAP_TINY)
+
+
+def _fact_grid() -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(GAP_LARGE)
+    grid.setVerticalSpacing(GAP_TINY)
+    grid.setColumnStretch(1, 1)
+    return grid
+
+
+def _fill(grid: QGridLayout, facts: tuple[tuple[str, str], ...]) -> None:
+    _empty(grid)
+    for number, (name, value) in enumerate(facts):
+        grid.addWidget(Label(name, role=TextRole.MUTED), number, 0)
+        words = Label(value, wraps=True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        grid.addWidget(words, number, 1)
 
 
 def _empty(grid: QGridLayout) -> None:

@@ -64,3 +64,15 @@ def conditions(report: BenchReport) -> tuple[tuple[str, str], ...]:
     if key.driver:
         facts.insert(4, ("Driver", key.driver))
     return tuple(facts)
+
+
+def long_context_facts(report: BenchReport) -> tuple[tuple[str, str], ...]:
+    """What the chosen setting is worth behind long prompts, as names and values."""
+    return tuple(
+        (
+            f"{point.context_tokens:,} tokens",
+            f"{format_speedup(point.speedup)}: {format_rate(point.tokens_per_second)}, "
+            f"without a draft {format_rate(point.baseline_tokens_per_second)}",
+        )
+        for point in report.long_context
+    )

@@ -11,6 +11,7 @@ from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.models.words import CardState, PairCardContent
 from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
+from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
@@ -56,7 +57,7 @@ class PairCard(SurfaceFrame):
         if content.facts:
             column.addLayout(_fact_grid(content.facts))
         column.addSpacing(GAP_TINY)
-        column.addLayout(self._built_actions())
+        column.addLayout(FlowRow(*self._buttons()))
 
     def _built_top(self) -> QHBoxLayout:
         content = self._content
@@ -72,14 +73,6 @@ class PairCard(SurfaceFrame):
             )
             remove.clicked.connect(lambda: self.remove_requested.emit(content.pair_id))
             row.addWidget(remove)
-        return row
-
-    def _built_actions(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(GAP_SMALL)
-        for button in self._buttons():
-            row.addWidget(button)
-        row.addStretch(1)
         return row
 
     def _buttons(self) -> list[Button]:

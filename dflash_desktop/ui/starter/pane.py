@@ -14,6 +14,7 @@ from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.starter.words import bar_share, numbers_line
 from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
@@ -167,7 +168,7 @@ class StarterPane(PageColumn):
         file.clicked.connect(self.choose_file)
         own = Button("Use your own pair", theme=self._theme, kind=ButtonKind.LINK)
         own.clicked.connect(self.own_pair_requested)
-        column.addLayout(_row(self._get, file, own))
+        column.addLayout(FlowRow(self._get, file, own))
         column.addWidget(
             Label(
                 f"{self._pin.title} · licence {self._pin.licence}. One file is downloaded from "
@@ -241,14 +242,14 @@ class StarterPane(PageColumn):
         copy.clicked.connect(self._on_copy_details)
         column.addWidget(card)
         column.addWidget(steps)
-        column.addLayout(_row(choose, again, own, copy))
+        column.addLayout(FlowRow(choose, again, own, copy))
         return part
 
     def _built_ready(self) -> SurfaceFrame:
         part, column = _part()
         start = Button("Start chatting", theme=self._theme, kind=ButtonKind.PRIMARY)
         start.clicked.connect(self.chat_requested)
-        column.addLayout(_row(start))
+        column.addLayout(FlowRow(start))
         return part
 
     def _on_copy_details(self) -> None:
@@ -265,12 +266,3 @@ def _part() -> tuple[SurfaceFrame, QVBoxLayout]:
     column.setContentsMargins(0, GAP_TINY, 0, 0)
     column.setSpacing(GAP_LARGE)
     return part, column
-
-
-def _row(*buttons: Button) -> QHBoxLayout:
-    row = QHBoxLayout()
-    row.setSpacing(GAP_SMALL)
-    for button in buttons:
-        row.addWidget(button)
-    row.addStretch(1)
-    return row

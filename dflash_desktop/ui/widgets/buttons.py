@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QPushButton, QToolButton
 
 from dflash_desktop.ui.colours import ColourRole
-from dflash_desktop.ui.theme import ICON_SIZE
+from dflash_desktop.ui.theme import GAP_SMALL, ICON_SIZE
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _ICON_GAP_SHARE = 0.25
 """Qt puts words right beside an icon, and style sheets cannot change that."""
+
+
+_ICON_AND_GAP = QSize(ICON_SIZE + GAP_SMALL, ICON_SIZE)
+"""The style leaves 2 px between icon and words; an icon drawn in the middle of this leaves 6."""
 
 
 class ButtonKind(StrEnum):
