@@ -47,7 +47,7 @@ $(VENV_PYTHON):
 	$(PYTHON) -m venv --clear .venv
 
 .venv/.run-installed: pyproject.toml $(VENV_PYTHON)
-	@echo "Installing what the program needs (about 350 MB the first time)"
+	@echo "Installing what the program needs (about 170 MB the first time)"
 	$(VENV_PYTHON) $(PIP_INSTALL) --quiet --upgrade "pip>=25.1"
 	$(VENV_PYTHON) $(PIP_INSTALL) --editable .
 	@touch $@

@@ -14,7 +14,13 @@ def main() -> int:
     """Run the program with this process's arguments and return its exit code."""
     # In a frozen program a library that starts a process with multiprocessing comes back here.
     multiprocessing.freeze_support()
-    arguments = sys.argv[1:]
+    try:
+        return _window_or_command(sys.argv[1:])
+    except KeyboardInterrupt:  # before there was anything to clean up
+        return 130
+
+
+def _window_or_command(arguments: list[str]) -> int:
     if arguments:
         from dflash_desktop import cli
 

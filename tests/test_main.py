@@ -10,17 +10,26 @@ import dflash_desktop
 from dflash_desktop import __main__, __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
 
 def test_without_arguments_the_window_opens(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = ModuleType("dflash_desktop.app")
-    app.main = lambda: 7  # type: ignore[attr-defined]  # stands in for the window
-    monkeypatch.setitem(sys.modules, app.__name__, app)
-    monkeypatch.setattr(dflash_desktop, "app", app, raising=False)
-    monkeypatch.setattr(sys, "argv", ["dflash-desktop"])
+    stand_in_for_the_window(monkeypatch, lambda: 7)
 
     assert __main__.main() == 7
+
+
+def test_ctrl_c_before_the_window_is_there_needs_no_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    stand_in_for_the_window(monkeypatch, interrupted)
+
+    assert __main__.main() == 130
 
 
 def test_with_arguments_the_command_line_answers(
@@ -30,3 +39,11 @@ def test_with_arguments_the_command_line_answers(
 
     assert __main__.main() == 0
     assert __version__ in capsys.readouterr().out
+
+
+def stand_in_for_the_window(monkeypatch: pytest.MonkeyPatch, main: Callable[[], int]) -> None:
+    app = ModuleType("dflash_desktop.app")
+    app.main = main  # type: ignore[attr-defined]  # what the real package has
+    monkeypatch.setitem(sys.modules, app.__name__, app)
+    monkeypatch.setattr(dflash_desktop, "app", app, raising=False)
+    monkeypatch.setattr(sys, "argv", ["dflash-desktop"])
