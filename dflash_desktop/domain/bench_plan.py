@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 LADDER: Final = (1, 2, 3, 4, 5, 7, 10, 15)
 """Assistant tokens to try: finer where most optima were measured, then in steps of about 1.4."""
 
-FAST_LADDER: Final = (2, 3, 7)
-"""Small drafts on CPUs are best at 2 or 3 and large ones on graphics near 7 (measured)."""
+SHORT_LADDER: Final = (3, 7)
+"""Small drafts on CPUs are best near 3 and large ones on graphics near 7 (measured)."""
 
 ROUNDS: Final = 2
 """There and back: the second round runs in mirrored order, so that a steady drift cancels out."""
@@ -20,12 +20,18 @@ ROUNDS: Final = 2
 SETTINGS_PER_BASELINE: Final = 3
 """The baseline is in every ratio, so it runs more often than any single setting."""
 
-FAST_BUDGET_SECONDS: Final = 14.0
-FULL_BUDGET_SECONDS: Final = 150.0
+FAST_BUDGET_SECONDS: Final = 16.0
+FULL_BUDGET_SECONDS: Final = 330.0
 """Time for the timed runs; loading, warming up and long contexts come on top."""
 
-MIN_NEW_TOKENS: Final = 24
-"""Fewer tokens are over in a few steps, and their rate says nothing."""
+FAST_MIN_TOKENS: Final = 24
+FULL_MIN_TOKENS: Final = 96
+"""Answers accept more of a draft the longer they get, so short ones are unfair to it, and a full
+measurement is to be compared with others: the starter pair brings 2.0 tokens a step over 24
+tokens, 2.3 over 96 and 2.5 over 128."""
+
+FULL_TOKENS: Final = 128
+"""What a full measurement makes of each answer where time allows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +52,46 @@ class BenchPlan:
     runs: tuple[PlannedRun, ...]
 
 
-def settings_to_try(
-    block_size: int, *, fast: bool, wanted: Sequence[int] | None = None
-) -> tuple[int, ...]:
-    """Numbers of assistant tokens in rising order, none beyond what the draft's block holds."""
-    most = max(1, block_size - 1)
-    tokens = wanted or (FAST_LADDER if fast else LADDER)
-    return tuple(sorted({min(max(1, count), most) for count in tokens}))
-
-
 def make_plan(
     *,
     prompts: int,
-    settings: tuple[int, ...],
+    block_size: int,
+    wanted: Sequence[int] | None,
+    first_token_seconds: float,
     seconds_per_token: float,
     fast: bool,
     keeps_both: bool,
 ) -> BenchPlan:
     """A plan that fits its time budget on a machine of this speed, as far as that makes sense.
 
-    A slow machine shortens the answers, not the number of prompts or rounds: kinds of text and
-    repeats are what makes the result true.
+    A machine that is too slow for all settings tries the short ladder, then shortens the answers,
+    but never leaves out prompts or rounds: kinds of text and repeats make the result true.
+    `wanted` settings are tried in place of a ladder's.
     """
+    settings = within_block(wanted or (SHORT_LADDER if fast else LADDER), block_size)
     make_runs = _side_by_side if keeps_both else _in_groups
     runs = tuple(make_runs(prompts, settings))
     budget_seconds = FAST_BUDGET_SECONDS if fast else FULL_BUDGET_SECONDS
-    affordable = int(budget_seconds / len(runs) / seconds_per_token)
-    return BenchPlan(settings, max(MIN_NEW_TOKENS, affordable), runs)
+    spare_seconds = budget_seconds / len(runs) - first_token_seconds
+    affordable = max(0, int(spare_seconds / seconds_per_token))
+    if affordable < FULL_TOKENS and not (fast or wanted):
+        return make_plan(
+            prompts=prompts,
+            block_size=block_size,
+            wanted=SHORT_LADDER,
+            first_token_seconds=first_token_seconds,
+            seconds_per_token=seconds_per_token,
+            fast=fast,
+            keeps_both=keeps_both,
+        )
+    least = FAST_MIN_TOKENS if fast else FULL_MIN_TOKENS
+    return BenchPlan(settings, min(FULL_TOKENS, max(least, affordable)), runs)
+
+
+def within_block(settings: Sequence[int], block_size: int) -> tuple[int, ...]:
+    """The settings in rising order, none beyond what the draft's block holds."""
+    most = max(1, block_size - 1)
+    return tuple(sorted({min(max(1, count), most) for count in settings}))
 
 
 def _side_by_side(prompts: int, settings: tuple[int, ...]) -> Iterator[PlannedRun]:

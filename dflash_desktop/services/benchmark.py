@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.bench_plan import BenchPlan, PlannedRun, make_plan, settings_to_try
+from dflash_desktop.domain.bench_plan import BenchPlan, PlannedRun, make_plan
 from dflash_desktop.domain.bench_samples import Sample, fork, prompt_result
 from dflash_desktop.domain.benchmark import BenchReport, PromptResult
 from dflash_desktop.domain.draft_choice import choose
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from dflash_desktop.domain.benchmark import BenchPrompt
-    from dflash_desktop.domain.generation import GenerationStats
     from dflash_desktop.domain.pair import LoadedPair, PairFolders
     from dflash_desktop.services.engine import Engine
 
@@ -66,10 +65,13 @@ class Benchmark:
         chosen_prompts = prompts.fast if fast else prompts.full
         answers = TimedAnswers(engine=self._engine, pair=pair, warm_up=prompts.warm_up)
         yield BenchProgress("Warming up", 0, 1)
+        pace = (await answers.warm_up(0)).stats
         plan = make_plan(
             prompts=len(chosen_prompts),
-            settings=settings_to_try(pair.draft.block_size, fast=fast, wanted=assistant_tokens),
-            seconds_per_token=_seconds_per_token((await answers.warm_up(0)).stats),
+            block_size=pair.draft.block_size,
+            wanted=assistant_tokens,
+            first_token_seconds=pace.first_token_seconds,
+            seconds_per_token=pace.decode_seconds / max(1, pace.tokens),
             fast=fast,
             keeps_both=pair.keeps_both,
         )
@@ -166,11 +168,6 @@ def _progress(
         way = f"{run.assistant_tokens} assistant tokens" if run.assistant_tokens else "no draft"
         sentence = f"Prompt {run.prompt + 1} of {len(prompts)} ({kind}), {way}"
     return BenchProgress(sentence, done, len(plan.runs), latest)
-
-
-def _seconds_per_token(stats: GenerationStats) -> float:
-    """For planning only: the prompt's share is in it, as it will be in every run."""
-    return (stats.first_token_seconds + stats.decode_seconds) / max(1, stats.tokens)
 
 
 def _turn_tokens(prompt: BenchPrompt, own_answer: Sample) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.pair import LoadedPair
     from dflash_desktop.services.engine import Engine
 
-WARM_UP_TOKENS: Final = 24
+WARM_UP_TOKENS: Final = 16
 WARM_UP_ANSWERS: Final = 2
 """The first answer of a pipeline, and the first with each number of tokens a step, pays for what
 is compiled or allocated then (19.6 ms, then 3.4, then 2.6 to the first token, measured)."""

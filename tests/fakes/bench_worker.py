@@ -18,9 +18,11 @@ from dflash_desktop.workers.protocol import (
     Command,
     Detokenize,
     Detokenized,
+    Devices,
     Failed,
     Finished,
     Generate,
+    ListDevices,
     Load,
     Loaded,
     MeasureNoise,
@@ -30,7 +32,7 @@ from dflash_desktop.workers.protocol import (
     Started,
 )
 from dflash_desktop.workers.runtime import WorkerRuntime
-from tests.fakes.fake_worker import RUNTIME_NAME, Script, loaded_pair
+from tests.fakes.fake_worker import RUNTIME_NAME, Script, device_report, loaded_pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,6 +76,8 @@ class BenchModel:
         """Do one job."""
         send = self._runtime.send
         match command:
+            case ListDevices(job):
+                send(Devices(job, device_report()))
             case Load():
                 send(Loaded(command.job, loaded_pair(command, _SCRIPT)))
             case Generate():
