@@ -114,7 +114,10 @@ class AnswerWriter:
     @torch.no_grad()
     def _generate(self, texts: Sequence[str], **options: object) -> tuple[list[Tensor], Tensor]:
         """The token ids of `texts` without padding, and what the target adds to each."""
-        inputs = self._tokenizer(list(texts), return_tensors="pt", padding=True)
+        # The texts bring their own special tokens; a tokenizer out of a GGUF file would add one.
+        inputs = self._tokenizer(
+            list(texts), return_tensors="pt", padding=True, add_special_tokens=False
+        )
         inputs = inputs.to(self._target.device)
         output = self._target.generate(
             **inputs, pad_token_id=END_OF_TEXT_ID, eos_token_id=END_OF_TURN_ID, **options
