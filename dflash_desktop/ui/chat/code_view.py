@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QRectF, Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QPainter, QPen, QTextCursor
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout
 
 from dflash_desktop.ui.chat.code_colours import CodeColours
@@ -122,6 +122,7 @@ class _CodeBody(QPlainTextEdit):
         super().__init__()
         self._theme = theme
         self._column = 0
+        self._held_newline = ""
         self._has_ring = False
         self.setProperty("kind", "bare")
         self.setReadOnly(True)
@@ -144,6 +145,10 @@ class _CodeBody(QPlainTextEdit):
         self._fit()
 
     def append_text(self, text: str) -> None:
+        text = self._held_newline + text
+        # The end of the last line would show as one more, empty line.
+        self._held_newline = "\n" if text.endswith("\n") else ""
+        text = text.removesuffix("\n")
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText("\n".join(self._broken(text)))
@@ -160,13 +165,12 @@ class _CodeBody(QPlainTextEdit):
         return shown
 
     def _fit(self) -> None:
-        line = math.ceil(self.fontMetrics().lineSpacing())
-        count = self.blockCount()
-        if count > 1 and not self.document().lastBlock().text():
-            count -= 1  # the end of the last line, not a line of its own
+        metrics = QFontMetricsF(self.document().defaultFont())
+        # As Qt's layout rounds them: one by one.
+        line = math.ceil(metrics.ascent()) + math.ceil(metrics.descent())
         bar = self.horizontalScrollBar()
         bar_height = bar.sizeHint().height() if bar.maximum() > 0 else 0
-        height = count * line + 2 * GAP_TINY + GAP_SMALL + bar_height
+        height = self.blockCount() * line + 2 * GAP_TINY + GAP_SMALL + bar_height
         if height != self.height():
             self.setFixedHeight(height)
 

@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 
 from dflash_desktop.ui.chat.markdown_blocks import CONTINUATION_MARK
+from dflash_desktop.ui.chat.text_view import CODE_PADDING
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.theme import (
     GAP_MEDIUM,
@@ -83,8 +84,7 @@ def write_inline(
             case "code_inline":
                 code = QTextCharFormat(nested[-1])
                 code.merge(formats.code)
-                # No break inside the padding, so that it stays beside the words.
-                cursor.insertText(f"\u00a0{token.content}\u00a0", code)
+                cursor.insertText(f"{CODE_PADDING}{token.content}{CODE_PADDING}", code)
             case "strong_open" | "em_open" | "s_open" | "link_open":
                 nested.append(_opened(token, nested[-1], formats))
             case "strong_close" | "em_close" | "s_close" | "link_close":

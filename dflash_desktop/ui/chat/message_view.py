@@ -44,7 +44,7 @@ class QuestionView(QWidget):
         self._copy.copy_requested.connect(self._on_copy)
         card = SurfaceFrame(Surface.CARD)
         inside = QVBoxLayout(card)
-        inside.setContentsMargins(GAP_SMALL, GAP_SMALL, GAP_SMALL, GAP_SMALL)
+        inside.setContentsMargins(GAP_SMALL, GAP_SMALL, GAP_SMALL, GAP_TINY)
         inside.addWidget(self._view)
         inside.addWidget(self._more)
         head = QHBoxLayout()

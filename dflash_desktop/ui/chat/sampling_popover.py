@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox
 from dflash_desktop.domain.generation import DraftState, SamplingParams, ThinkingMode
 from dflash_desktop.domain.settings import SAMPLING_BOUNDS, SAMPLING_TEXTS
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, TextRole
-from dflash_desktop.ui.widgets.buttons import Button
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.popover import Popover
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.domain.generation import DraftUse
-    from dflash_desktop.ui.theme import Theme
 
 _WIDTH: Final = 400
 _FIELD_WIDTH: Final = 128
@@ -49,7 +47,7 @@ class SamplingPopover(Popover):
 
     changed = Signal(object)
 
-    def __init__(self, *, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, *, parent: QWidget) -> None:
         super().__init__("Sampling", width=_WIDTH, parent=parent)
         self._params = SamplingParams()
         self._temperature = _decimal_field("temperature", step=0.1)
@@ -65,9 +63,6 @@ class SamplingPopover(Popover):
             self._thinking.addItem(words, mode)
         self._thinking_label = Label("Thinking")
         self._draft = Label(role=TextRole.CAPTION, wraps=True)
-        greedy = Button("Greedy", theme=theme)
-        greedy.setToolTip("Set the temperature to 0")
-        greedy.clicked.connect(lambda: self._temperature.setValue(0))
         self._temperature.valueChanged.connect(self._show_what_counts)
         self.rows.addWidget(Label("Sampling", role=TextRole.STRONG))
         self.rows.addWidget(self._draft)
@@ -92,7 +87,6 @@ class SamplingPopover(Popover):
         grid.addWidget(self._thinking_label, len(fields), 0)
         grid.addWidget(self._thinking, len(fields), 1)
         self.rows.addLayout(grid)
-        self.rows.addWidget(greedy)
 
     def show_params(self, params: SamplingParams, draft: DraftUse, *, can_think: bool) -> None:
         """The values as they are now, and what they mean for the draft."""
@@ -160,6 +154,8 @@ def _whole_field(name: str) -> QSpinBox:
 def _name(field: QDoubleSpinBox | QSpinBox, name: str) -> None:
     field.setObjectName(name)
     field.setFixedWidth(_FIELD_WIDTH)
+    # Qt gives the text of a styled spin box no padding.
+    field.lineEdit().setTextMargins(GAP_SMALL, 0, 0, 0)
     field.setAccessibleName(SAMPLING_TEXTS[name].title)
     field.setAccessibleDescription(SAMPLING_TEXTS[name].help)
     field.setToolTip(SAMPLING_TEXTS[name].help)

@@ -246,8 +246,9 @@ class SpeedMeter(SurfaceFrame):
         ratio = _ratio(rate, stats, verdict, is_live=self._is_live)
         self._ratio.show_text("" if ratio is None else f"{significant(ratio)}x")
         self._ratio.setVisible(ratio is not None)
-        self._compared.setVisible(baseline is not None)
-        if verdict is not None and baseline is not None:
+        if verdict is None or baseline is None:
+            self._compared.show_text("Not compared yet with the model's own speed here.")
+        else:
             self._compared.show_text(_compared_with(verdict, baseline))
             self._compared.setToolTip(verdict.comparison)
         self._measure.setVisible(baseline is None)

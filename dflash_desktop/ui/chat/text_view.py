@@ -30,6 +30,9 @@ BLEED_PX: Final = 4
 """Room around the text for the focus ring; everything beside it is inset by as much."""
 
 INDENT_PX: Final = 24
+CODE_PADDING: Final = "\u2007"
+"""Around inline code, inside its background: unbreakable, rare, and left out of what is copied."""
+
 _QUOTE_BAR_PX: Final = 3
 _MARK_GAP_PX: Final = 8
 LIST_MARK_PROPERTY: Final = QTextFormat.Property.UserProperty.value + 1
@@ -148,7 +151,7 @@ class TextView(QTextBrowser):
 
     def _paint_marks(self, painter: QPainter, exposed: QRectF) -> None:
         layout = self.document().documentLayout()
-        painter.setFont(self.document().defaultFont())
+        painter.setFont(interface_font(SIZE_READING))
         block = self.cursorForPosition(exposed.topLeft().toPoint()).block()
         while block.isValid():
             area = layout.blockBoundingRect(block)
@@ -202,4 +205,4 @@ def _selected_text(selection: QTextCursor) -> str:
             line = f"{'  ' * depth}{mark} {line}"
         lines.append(line)
         block = block.next()
-    return "\n".join(lines).replace("\u2028", "\n").replace("\u00a0", " ")
+    return "\n".join(lines).replace("\u2028", "\n").replace(CODE_PADDING, "")

@@ -12,7 +12,7 @@ from dflash_desktop.ui.chat.plain_view import PlainView
 from dflash_desktop.ui.chat.text_view import BLEED_PX
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.icons import IconName
-from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL
+from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, GAP_TINY
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
@@ -36,7 +36,7 @@ class ThinkingView(QWidget):
         self._card = SurfaceFrame(Surface.CARD)
         self._view: PlainView | None = None
         inside = QVBoxLayout(self._card)
-        inside.setContentsMargins(GAP_SMALL, GAP_SMALL, GAP_SMALL, GAP_SMALL)
+        inside.setContentsMargins(GAP_SMALL, GAP_SMALL, GAP_SMALL, GAP_TINY)
         row = QHBoxLayout()
         row.addWidget(self._fold)
         row.addStretch()
@@ -68,7 +68,8 @@ class ThinkingView(QWidget):
         """The answer begins."""
         if self._text and self._began:
             seconds = max(1, round(time.monotonic() - self._began))
-            self._fold.setText(f"Thought for {format_seconds(seconds)}")
+            words = f"{seconds} s" if seconds < 60 else format_seconds(seconds)
+            self._fold.setText(f"Thought for {words}")
             self._began = 0.0
 
     def show_stored(self, text: str) -> None:
