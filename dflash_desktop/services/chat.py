@@ -128,8 +128,9 @@ class Chat:
         try:
             async for event in self.send(question, leave_out_oldest=leave_out_oldest):
                 yield event
-        except AppError as error:
-            if error.problem.code in _REFUSED_BEFORE_START:
+        except AppError:
+            # Refused before it was taken, for whatever reason: the earlier answer still stands.
+            if self._conversation is shortened:
                 self._conversation = before
             raise
 

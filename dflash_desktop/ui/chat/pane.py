@@ -163,10 +163,10 @@ class ChatPane(QWidget):
             answer.append(runs, thinking)
         self.meter.take(stats)
 
-    def show_stopping(self) -> None:
-        """The person pressed Stop; the engine has not answered yet."""
+    def show_waiting(self, words: str) -> None:
+        """What the answer waits for."""
         if (answer := self.transcript.answer) is not None:
-            answer.show_waiting("Stopping…")
+            answer.show_waiting(words)
 
     def finish_answer(self, message: Message, verdict: SpeedVerdict | None) -> None:
         """The answer is complete, or was cut."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from dflash_desktop.domain.draft_policy import speed_verdict
-from dflash_desktop.domain.engine_state import loaded_pair
+from dflash_desktop.domain.engine_state import Crashed, Loading, Starting, loaded_pair
 from dflash_desktop.domain.generation import NO_STATS, Role
 from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import AppError, Remedy
@@ -57,6 +58,7 @@ class ChatPresenter:
         self._stops = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._refused_text = ""
         self._context_tokens: int | None = None
+        self._engine_changed = asyncio.Event()
         pane.send_requested.connect(self.send)
         pane.stop_requested.connect(self.stop)
         pane.retry_requested.connect(self.retry)
@@ -117,9 +119,13 @@ class ChatPresenter:
 
     def stop(self) -> None:
         """Stop the answer that is on its way."""
-        if self._chat.is_answering and not self._stops.is_busy:
-            self._pane.show_stopping()
-            self._stops.start(self._chat.stop())
+        if self._chat.is_answering:
+            if not self._stops.is_busy:
+                self._pane.show_waiting("Stopping…")
+                self._stops.start(self._chat.stop())
+        elif self._answers.is_busy:  # it still waits for the engine
+            self._answers.cancel_all()
+            self._show_conversation()
 
     def refresh(self) -> None:
         """Show anew what the engine, the settings and the measurements say."""
@@ -147,6 +153,7 @@ class ChatPresenter:
         self._pane.begin_answer(pair.title if pair else "")
         is_finished = False
         try:
+            await self._wait_while_engine_returns()
             async with aclosing(events):
                 async for event in events:
                     is_finished = self._show(event)
@@ -157,7 +164,15 @@ class ChatPresenter:
         finally:
             if not is_finished:
                 self._pane.end_answer()
+                await events.aclose()
             self._show_draft()
+
+    async def _wait_while_engine_returns(self) -> None:
+        """After a crash the engine comes back by itself; "Try again" need not fail before that."""
+        while _will_hold_pair(self._engine.state):
+            self._pane.show_waiting("Waiting for the model…")
+            self._engine_changed.clear()
+            await self._engine_changed.wait()
 
     def _show(self, event: ChatEvent) -> bool:
         match event:
@@ -202,6 +217,7 @@ class ChatPresenter:
         self._pane.show_context(used, self._context_tokens)
 
     def _on_engine_state(self, state: EngineState) -> None:
+        self._engine_changed.set()
         pair = loaded_pair(state)
         if pair is None:
             self._pane.show_model("", state_words(state).text)
@@ -255,6 +271,17 @@ class ChatPresenter:
                 self._stops.start(self.new())
             case _:
                 self._on_remedy(remedy)
+
+
+def _will_hold_pair(state: EngineState) -> bool:
+    """Whether a model is on its way without anyone doing anything."""
+    match state:
+        case Crashed(will_restart=will_restart):
+            return will_restart
+        case Starting() | Loading():
+            return True
+        case _:
+            return False
 
 
 def _last_question(messages: tuple[Message, ...]) -> str:

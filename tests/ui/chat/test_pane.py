@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QWidget
+
+from dflash_desktop.domain.draft_policy import NOT_MEASURED
+from dflash_desktop.domain.generation import DraftState, DraftUse, SamplingParams
+from dflash_desktop.domain.problems import Problem, Remedy
+from dflash_desktop.ui.chat.empty_view import FIRST_QUESTIONS
+from dflash_desktop.ui.chat.pane import PANEL_FROM_WINDOW_WIDTH, ChatPane
+from dflash_desktop.ui.chat.speed_line import SpeedLine
+from dflash_desktop.ui.chat.speed_meter import SpeedMeter
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from dflash_desktop.ui.theme import Theme
+
+DRAFT_ON = DraftUse(DraftState.ON, "It was fastest.", 3)
+
+
+@pytest.fixture
+def pane(qtbot: QtBot, theme: Theme) -> ChatPane:
+    made = ChatPane(theme=theme, report=lambda problem: problem.headline)
+    qtbot.addWidget(made)
+    made.resize(1180, 700)
+    made.show()
+    qtbot.waitExposed(made)
+    made.show_model("Starter", "")
+    made.show_draft(DRAFT_ON, is_attached=True)
+    made.show_sampling(SamplingParams(), DRAFT_ON, can_think=True)
+    return made
+
+
+def words(widget: QWidget) -> list[str]:
+    labels = [w.text() for w in widget.findChildren(QLabel) if w.isVisibleTo(widget)]
+    return labels + [w.text() for w in widget.findChildren(QPushButton) if w.isVisibleTo(widget)]
+
+
+def button(widget: QWidget, text: str) -> QPushButton:
+    return next(b for b in widget.findChildren(QPushButton) if b.text() == text)
+
+
+def test_the_empty_page_offers_a_way_to_begin(qtbot: QtBot, pane: ChatPane) -> None:
+    assert "Ask Starter" in words(pane)
+    with qtbot.waitSignal(pane.send_requested) as sent:
+        button(pane, FIRST_QUESTIONS[0]).click()
+    assert sent.args == [FIRST_QUESTIONS[0]]
+
+
+def test_without_a_model_the_page_says_why_and_offers_no_question(pane: ChatPane) -> None:
+    pane.show_model("", "Loading Starter")
+    assert "No model is loaded yet" in words(pane)
+    assert "Loading Starter" in words(pane)
+    assert FIRST_QUESTIONS[0] not in words(pane)
+
+
+def test_the_panel_becomes_a_line_in_a_narrow_window(qtbot: QtBot, pane: ChatPane) -> None:
+    (panel,) = pane.findChildren(SpeedMeter)
+    (line,) = pane.findChildren(SpeedLine)
+    assert panel.isVisibleTo(pane)
+    assert not line.isVisibleTo(pane)
+    pane.resize(PANEL_FROM_WINDOW_WIDTH - 1, 700)
+    assert not panel.isVisibleTo(pane)
+    assert line.isVisibleTo(pane)
+    assert "Draft on" in words(line)
+    with qtbot.waitSignal(pane.draft_toggled) as toggled:
+        button(line, "Draft on").click()
+    assert toggled.args == [False]
+    with qtbot.waitSignal(pane.measure_requested):
+        button(line, "Measure").click()
+
+
+def test_the_smallest_window_holds_the_page(pane: ChatPane) -> None:
+    pane.resize(720, 520)
+    assert pane.minimumSizeHint().width() <= 480
+    assert pane.minimumSizeHint().height() <= 400
+
+
+def test_a_problem_stands_above_the_composer_with_its_ways_out(
+    qtbot: QtBot, pane: ChatPane
+) -> None:
+    pane.show_problem(Problem("x", "It broke.", "Try again.", remedies=(Remedy.RETRY,)))
+    with qtbot.waitSignal(pane.remedy_chosen) as chosen:
+        button(pane, "Try again").click()
+    assert chosen.args == [Remedy.RETRY]
+    pane.clear_problem()
+    assert "It broke." not in words(pane)
+
+
+def test_before_a_measurement_there_is_an_offer_and_no_ratio(pane: ChatPane) -> None:
+    pane.show_verdict(NOT_MEASURED)
+    assert "Measure" in words(pane)
+    assert not any(text.endswith("x") for text in words(pane))
+
+
+def test_everything_that_can_be_pressed_has_a_name_and_takes_the_focus(pane: ChatPane) -> None:
+    pane.show_question("hello")
+    pane.begin_answer("Starter")
+    for control in pane.findChildren(QAbstractButton):
+        if control.isVisibleTo(pane):
+            assert control.accessibleName() or control.text(), control
+            assert control.focusPolicy().value & 1, control
