@@ -17,10 +17,9 @@ from dflash_desktop.screen import why_no_qt, why_no_window
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from PySide6.QtWidgets import QApplication
-
     from dflash_desktop.app.program import Program
     from dflash_desktop.paths import AppPaths
+    from dflash_desktop.ui.application import Application
 
 
 def main() -> int:
@@ -30,22 +29,17 @@ def main() -> int:
         sys.stderr.write(words)
         return 1
     try:
-        from PySide6.QtWidgets import QApplication
+        from dflash_desktop.ui.application import Application
     except ImportError as error:
         sys.stderr.write(why_no_qt(error))
         return 1
     paths = app_paths()
     with _logs(paths):
-        application = QApplication(sys.argv[:1])
-        application.setApplicationName("DFlash Desktop")
-        application.setDesktopFileName("dflash-desktop")
-        # A dialog may be the only window for a moment; the main window's end is what counts.
-        application.setQuitOnLastWindowClosed(False)
-        _run(application, paths)
+        _run(Application(), paths)
     return 0
 
 
-def _run(application: QApplication, paths: AppPaths) -> None:
+def _run(application: Application, paths: AppPaths) -> None:
     from qasync import QEventLoop
 
     from dflash_desktop.app.program import Program
@@ -54,15 +48,9 @@ def _run(application: QApplication, paths: AppPaths) -> None:
     asyncio.set_event_loop(loop)
     with loop:
         program = Program(application=application, paths=paths)
-        application.aboutToQuit.connect(program.close)
+        application.quit_requested.connect(program.close)
         _close_on_signals(loop, program)
-        try:
-            loop.run_until_complete(program.run())
-        except RuntimeError:
-            # The system stops the loop when the person logs off: say goodbye all the same.
-            if not program.is_closing:
-                raise
-            loop.run_until_complete(program.say_goodbye())
+        loop.run_until_complete(program.run())
 
 
 def _close_on_signals(loop: asyncio.AbstractEventLoop, program: Program) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Pages:
-    """`pairs` loads what is chosen; `show` brings a page to the front."""
+    """`pairs` loads what is chosen, `chat_pane` is where one writes."""
 
     def __init__(
         self,
@@ -54,9 +54,9 @@ class Pages:
             measurements=services.measurements,
             draft_plan=services.chat.draft_plan,
         )
-        self._chat_pane = ChatPane(theme=theme, report=report)
+        self.chat_pane = ChatPane(theme=theme, report=report)
         self._chat = ChatPresenter(
-            pane=self._chat_pane,
+            pane=self.chat_pane,
             chat=services.chat,
             engine=services.engine,
             measurements=services.measurements,
@@ -85,7 +85,7 @@ class Pages:
             self._window.add_page(page, self._built(page))
         self._window.show_page(page)
         if page is Page.CHAT:
-            self._chat_pane.focus_composer()
+            self.chat_pane.focus_composer()
         else:
             self._window.sidebar.focus_page(page)
 
@@ -104,7 +104,7 @@ class Pages:
     def _built(self, page: Page) -> QWidget:
         match page:
             case Page.CHAT:
-                return self._chat_pane
+                return self.chat_pane
             case Page.MODELS:
                 return self._built_models()
             case Page.MEASURE:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QSettings, QUrl
 from PySide6.QtGui import QDesktopServices, QIcon
 
-from dflash_desktop.app.pages import Pages
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.paths import resources_dir
 from dflash_desktop.services.settings_store import SettingsStore
@@ -22,6 +21,7 @@ from dflash_desktop.ui.unexpected_errors import UnexpectedErrors
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from dflash_desktop.app.pages import Pages
     from dflash_desktop.app.services import Services
     from dflash_desktop.domain.settings import Theme as ThemeChoice
     from dflash_desktop.paths import AppPaths
@@ -61,6 +61,20 @@ class Program:
         """Whether the window was closed, or the system said goodbye."""
         return self._closing.is_set()
 
+    @property
+    def services(self) -> Services:
+        """What the window works with. Raises `RuntimeError` before it was built."""
+        if self._services is None:
+            raise RuntimeError("the window is not ready yet")
+        return self._services
+
+    @property
+    def pages(self) -> Pages:
+        """The window's pages. Raises `RuntimeError` before they were built."""
+        if self._pages is None:
+            raise RuntimeError("the window is not ready yet")
+        return self._pages
+
     def close(self) -> None:
         """End the program, whoever asks for it: a signal, a log-off, the end itself."""
         if not self.is_closing:
@@ -77,9 +91,9 @@ class Program:
             self._start()
             await self._closing.wait()
         finally:
-            await self.say_goodbye()
+            await self._say_goodbye()
 
-    async def say_goodbye(self) -> None:
+    async def _say_goodbye(self) -> None:
         """End everything that runs; what a person wrote is saved on the way."""
         self.window.hide()
         ends = [] if self._pages is None else self._pages.closings()
@@ -96,6 +110,7 @@ class Program:
 
     def _start(self) -> None:
         # Not needed for the window to show, and slow to import.
+        from dflash_desktop.app.pages import Pages
         from dflash_desktop.app.services import Services
 
         services = Services(paths=self._paths, settings=self._settings)

@@ -51,10 +51,10 @@ class UnexpectedErrors(QObject):
         error: BaseException,
         trace: TracebackType | None,
     ) -> None:
-        if issubclass(kind, KeyboardInterrupt):
+        if sys.stderr is not None:  # a program without a console has none
             sys.__excepthook__(kind, error, trace)
-            return
-        self._report(error)
+        if not issubclass(kind, KeyboardInterrupt):
+            self._report(error)
 
     def _on_thread_exception(self, arguments: threading.ExceptHookArgs) -> None:
         if arguments.exc_value is not None:

@@ -68,11 +68,9 @@ def conditions(report: BenchReport) -> tuple[tuple[str, str], ...]:
 
 def long_context_facts(report: BenchReport) -> tuple[tuple[str, str], ...]:
     """What the chosen setting is worth behind long prompts, as names and values."""
-    return tuple(
-        (
-            f"{point.context_tokens:,} tokens",
-            f"{format_speedup(point.speedup)}: {format_rate(point.tokens_per_second)}, "
-            f"without a draft {format_rate(point.baseline_tokens_per_second)}",
-        )
-        for point in report.long_context
-    )
+    facts = []
+    for point in report.long_context:
+        alone = format_rate(point.baseline_tokens_per_second)
+        words = f"{format_speedup(point.speedup)}, against {alone} without a draft"
+        facts.append((f"{point.context_tokens:,} tokens", words))
+    return tuple(facts)

@@ -1,0 +1,251 @@
+"""Runs the real program, offscreen and over the fake engine, and does one thing to it.
+
+    python -m tests.app.scenarios SCENARIO
+
+Prints one JSON object on the last line: what the scenario saw. The exit code is the program's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import psutil
+
+from dflash_desktop import app
+from dflash_desktop.app import services
+from dflash_desktop.app.program import Program
+from dflash_desktop.domain.engine_state import Generating, Loaded, Loading
+from dflash_desktop.paths import app_paths
+from dflash_desktop.ui.pages import Page
+from tests.fakes.fake_worker import Mishap, Script, Trouble, When
+from tests.fakes.launcher import FakeLauncher
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QPushButton
+
+PATIENCE_SECONDS = 30.0
+SLOW = Script(answers=("word " * 400,), chunks_per_second=20)
+Seen = dict[str, object]
+
+
+async def close_at_once(program: Program, seen: Seen) -> None:
+    """Close before anything but the window is there."""
+    seen["page"] = program.window.page
+    program.window.close()
+
+
+async def close_on_the_starter_page(program: Program, seen: Seen) -> None:
+    """Without any model the program offers the starter model."""
+    seen["page"] = program.window.page
+    seen["engines"] = len(engines())
+    program.window.close()
+
+
+async def close_while_loading(program: Program, seen: Seen) -> None:
+    """The engine reads a model."""
+    await until(lambda: isinstance(program.services.engine.state, Loading))
+    seen["page"] = program.window.page
+    program.window.close()
+
+
+async def close_while_answering(program: Program, seen: Seen) -> None:
+    """Half an answer is there."""
+    await ask_and_read(program)
+    program.window.close()
+
+
+async def close_with_a_stuck_engine(program: Program, seen: Seen) -> None:
+    """The engine neither answers nor obeys (case 64)."""
+    await ask_and_read(program)
+    program.window.close()
+
+
+async def close_while_measuring(program: Program, seen: Seen) -> None:
+    """A measurement has begun."""
+    await until(lambda: isinstance(program.services.engine.state, Loaded))
+    program.pages.show(Page.MEASURE)
+    buttons = named(program, "Measure fast")
+    buttons[0].click()
+    await until(lambda: isinstance(program.services.engine.state, Generating))
+    program.window.close()
+
+
+async def errors_everywhere(program: Program, seen: Seen) -> None:
+    """A slot, a thread and a coroutine raise; the program lives and says so (case 91)."""
+    await until(lambda: isinstance(program.services.engine.state, Loaded))
+
+    def fail() -> None:
+        raise ZeroDivisionError("raised on purpose")
+
+    async def fail_later() -> None:
+        fail()
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    seen["thread"] = await told(program)
+    program.window.header.about_requested.connect(fail)
+    program.window.header.about_requested.emit()
+    seen["slot"] = await told(program)
+    loop = asyncio.get_running_loop()
+    loop.call_exception_handler({"message": "m", "exception": ZeroDivisionError("on purpose")})
+    seen["loop"] = await told(program)
+    program.window.close()
+
+
+async def wait_for_a_signal(program: Program, seen: Seen) -> None:
+    """The parent ends the program with a signal."""
+    await ask_and_read(program)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await until(lambda: program.is_closing)
+
+
+async def quit_by_the_system(program: Program, seen: Seen) -> None:
+    """A log-off stops the loop itself (case 89)."""
+    from PySide6.QtWidgets import QApplication
+
+    await ask_and_read(program)
+    QApplication.quit()
+    await until(lambda: program.is_closing)
+
+
+async def last_dialog(program: Program, seen: Seen) -> None:
+    """A dialog closes while the window is hidden: the program goes on (case 90)."""
+    from PySide6.QtWidgets import QDialog
+
+    await until(lambda: isinstance(program.services.engine.state, Loaded))
+    program.window.hide()
+    dialog = QDialog()
+    dialog.show()
+    await asyncio.sleep(0.1)
+    dialog.accept()
+    await asyncio.sleep(0.3)
+    seen["closing"] = program.is_closing
+    program.window.show()
+    program.window.close()
+
+
+async def imports(program: Program, seen: Seen) -> None:
+    """What this process has loaded once it chats."""
+    await ask(program)
+    await until(lambda: not program.services.chat.is_answering)
+    native = {"openvino", "openvino_genai", "numpy", "torch"}
+    seen["native"] = sorted(native & {name.split(".")[0] for name in sys.modules})
+    program.window.close()
+
+
+SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] = {
+    "close_at_once": (SLOW, close_at_once),
+    "close_on_the_starter_page": (SLOW, close_on_the_starter_page),
+    "close_while_loading": (Script(load_seconds=60), close_while_loading),
+    "close_while_answering": (SLOW, close_while_answering),
+    "close_with_a_stuck_engine": (
+        Script(mishaps=(Mishap(Trouble.IGNORE_TERMINATE, When.GENERATE, 2),)),
+        close_with_a_stuck_engine,
+    ),
+    "close_while_measuring": (SLOW, close_while_measuring),
+    "errors_everywhere": (SLOW, errors_everywhere),
+    "wait_for_a_signal": (SLOW, wait_for_a_signal),
+    "quit_by_the_system": (SLOW, quit_by_the_system),
+    "last_dialog": (SLOW, last_dialog),
+    "imports": (Script(), imports),
+}
+
+
+async def ask(program: Program) -> None:
+    """Send a question as soon as the model is there."""
+    await until(lambda: isinstance(program.services.engine.state, Loaded))
+    program.pages.chat_pane.send_requested.emit("What is rain?")
+
+
+async def ask_and_read(program: Program) -> None:
+    """Ask, and wait for the first words of the answer."""
+    has_text = asyncio.Event()
+    program.pages.chat_pane.meter.reading_changed.connect(
+        lambda words: has_text.set() if "tok/s" in words else None
+    )
+    await ask(program)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await has_text.wait()
+
+
+async def told(program: Program) -> str:
+    """The banner's problem, once it is shown; dismissed afterwards."""
+    await until(lambda: program.window.banner.problem is not None)
+    problem = program.window.banner.problem
+    program.window.clear_problem()
+    return f"{problem.code}: {problem.detail}" if problem else ""
+
+
+def named(program: Program, text: str) -> list[QPushButton]:
+    """The buttons with these words."""
+    from PySide6.QtWidgets import QPushButton
+
+    return [b for b in program.window.findChildren(QPushButton) if b.text() == text]
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not condition():  # noqa: ASYNC110  # what is waited for sets no event
+            await asyncio.sleep(0.005)
+
+
+def engines() -> list[int]:
+    """The children that run now."""
+    return [c.pid for c in psutil.Process().children(recursive=True)]
+
+
+def main() -> int:
+    """Run one scenario."""
+    name = sys.argv.pop(1)
+    script, act = SCENARIOS[name]
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    seen: Seen = {}
+    closed_at = 0.0
+    real_run = Program.run
+
+    def fake(*, log_dir: Path) -> FakeLauncher:
+        return FakeLauncher(script=script, log_dir=log_dir)
+
+    async def scenario(program: Program) -> None:
+        nonlocal closed_at
+        await until(program.window.isVisible)
+        if act is not close_at_once:
+            await until(lambda: program.window.page is not None)
+        try:
+            await act(program, seen)
+        except BaseException:
+            program.window.close()
+            raise
+        finally:
+            closed_at = time.monotonic()
+
+    async def run(program: Program) -> None:
+        acting = asyncio.ensure_future(scenario(program))
+        await real_run(program)
+        await acting
+
+    with patch.object(services, "WorkerLauncher", fake), patch.object(Program, "run", run):
+        code = app.main()
+    seen["goodbye_seconds"] = time.monotonic() - closed_at
+    seen["engines_left"] = len(engines())
+    log = app_paths().log_dir / "window.log"
+    seen["log"] = log.read_text("utf-8") if log.exists() else ""
+    sys.stdout.write(json.dumps(seen) + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,172 @@
+"""The real program in a process of its own, over the fake engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from dflash_desktop.domain.settings import AddedPair
+from dflash_desktop.paths import app_paths
+from dflash_desktop.services.conversation_store import ConversationStore
+from dflash_desktop.services.settings_store import SettingsStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dflash_desktop.domain.conversation import Conversation
+
+GOODBYE_SECONDS = 3.0
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    exit_code: int
+    seen: dict[str, Any]
+    stderr: str
+
+
+def run(scenario: str) -> Outcome:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.app.scenarios", scenario],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    return Outcome(done.returncode, json.loads(done.stdout.splitlines()[-1]), done.stderr)
+
+
+def saved_conversations() -> Sequence[Conversation]:
+    store = ConversationStore(app_paths().conversations_dir)
+    return [store.load(summary.id) for summary in store.list()]
+
+
+@pytest.fixture
+def _model(tmp_path: Path) -> None:
+    """A pair that the fake engine loads, remembered from the last time."""
+    pair = AddedPair("mine", "My pair", tmp_path / "target", tmp_path / "draft")
+    SettingsStore(app_paths().settings_file).change(added_pairs=(pair,), last_pair_id="mine")
+
+
+def assert_left_well(outcome: Outcome) -> None:
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.stderr == ""
+    assert outcome.seen["engines_left"] == 0
+    assert outcome.seen["goodbye_seconds"] <= GOODBYE_SECONDS
+    assert "ERROR" not in outcome.seen["log"]
+    assert "WARNING" not in outcome.seen["log"]
+
+
+def test_closing_at_once_leaves_nothing_behind() -> None:
+    assert_left_well(run("close_at_once"))
+
+
+def test_without_a_model_the_starter_page_shows_and_no_engine_starts() -> None:
+    outcome = run("close_on_the_starter_page")
+    assert_left_well(outcome)
+    assert outcome.seen["page"] == "Starter model"
+    assert outcome.seen["engines"] == 0
+
+
+@pytest.mark.usefixtures("_model")
+def test_closing_while_a_model_loads() -> None:
+    outcome = run("close_while_loading")
+    assert_left_well(outcome)
+    assert outcome.seen["page"] == "Chat"
+
+
+@pytest.mark.usefixtures("_model")
+@pytest.mark.parametrize("scenario", ["close_while_answering", "quit_by_the_system"])
+def test_closing_in_mid_answer_keeps_what_was_said(scenario: str) -> None:
+    assert_left_well(run(scenario))
+    (conversation,) = saved_conversations()
+    question, answer = conversation.messages
+    assert question.text == "What is rain?"
+    assert answer.text.startswith("word")
+
+
+@pytest.mark.usefixtures("_model")
+def test_closing_with_an_engine_that_obeys_nothing() -> None:
+    assert_left_well(run("close_with_a_stuck_engine"))
+    (conversation,) = saved_conversations()
+    assert conversation.messages[0].text == "What is rain?"
+
+
+@pytest.mark.usefixtures("_model")
+def test_closing_while_measuring() -> None:
+    assert_left_well(run("close_while_measuring"))
+
+
+@pytest.mark.usefixtures("_model")
+def test_errors_in_slots_threads_and_coroutines_are_told_and_logged() -> None:
+    outcome = run("errors_everywhere")
+    assert outcome.exit_code == 0
+    for place in ("slot", "thread", "loop"):
+        assert outcome.seen[place].startswith("unexpected: ")
+        assert "on purpose" in outcome.seen[place]
+    assert outcome.seen["log"].count("unexpected error") == 3
+
+
+@pytest.mark.usefixtures("_model")
+def test_a_dialog_that_is_the_last_window_does_not_end_the_program() -> None:
+    outcome = run("last_dialog")
+    assert_left_well(outcome)
+    assert outcome.seen["closing"] is False
+
+
+@pytest.mark.usefixtures("_model")
+def test_the_windows_process_loads_no_native_engine() -> None:
+    assert run("imports").seen["native"] == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.usefixtures("_model")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_closes_the_program_in_time(number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.app.scenarios", "wait_for_a_signal"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        children = psutil.Process(process.pid).children(recursive=True)
+        began = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(30) == 0
+        assert time.monotonic() - began <= GOODBYE_SECONDS
+        assert children
+        assert not any(child.is_running() for child in children)
+    (conversation,) = saved_conversations()
+    assert conversation.messages[0].text == "What is rain?"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems have a screen")
+def test_without_a_display_words_are_printed_instead_of_an_abort() -> None:
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environment = {k: v for k, v in os.environ.items() if k not in hidden}
+    done = subprocess.run(
+        [sys.executable, "-m", "dflash_desktop"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "there is no display" in done.stderr
