@@ -9,7 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
 
 _T = TypeVar("_T")
-_END: Final = object()
+
+
+class _End:
+    """What a generator gives when it has nothing more."""
+
+
+_END: Final = _End()
 
 
 async def in_threads(steps: Generator[_T, None, None]) -> AsyncGenerator[_T, None]:
@@ -26,7 +32,7 @@ async def in_threads(steps: Generator[_T, None, None]) -> AsyncGenerator[_T, Non
             except asyncio.CancelledError:
                 await asyncio.wait([step])
                 raise
-            if item is _END:
+            if isinstance(item, _End):
                 return
             yield item
     finally:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import shutil
 import time
 from contextlib import aclosing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.problems import AppError
@@ -27,8 +29,8 @@ from dflash_desktop.workers.protocol import FetchWheelMember
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
-    from pathlib import Path
 
+    from dflash_desktop.domain.problems import Problem
     from dflash_desktop.services.starter_store import StarterResources, StarterStore
     from dflash_desktop.services.worker_launch import WorkerLauncher
 
@@ -77,8 +79,8 @@ class StarterSource:
         except WrongFileError as error:
             raise AppError(problems.wrong_file(self._pin, file, error)) from error
         except OSError as error:
-            if error.filename is not None and str(error.filename) != str(file):
-                raise  # our own folder refused, not the person's file
+            if not _is_about(file, error):
+                raise
             raise AppError(problems.unreadable_file(self._pin, file, error)) from error
 
     async def _from_found(
@@ -91,6 +93,10 @@ class StarterSource:
                     async for step in steps:
                         yield step
             except WrongFileError as error:
+                _log.info("%s is passed over: %s", file, error)
+            except OSError as error:
+                if not _is_about(file, error):
+                    raise
                 _log.info("%s is passed over: %s", file, error)
             else:
                 return
@@ -154,7 +160,7 @@ class StarterSource:
             speed = rate.add(done_bytes, time.monotonic())
         return InstallProgress(stage, sentence, done_bytes, total_bytes or None, speed)
 
-    def _fetch_problem(self, error: FetchFailedError) -> problems.Problem:
+    def _fetch_problem(self, error: FetchFailedError) -> Problem:
         if error.code == "disk_full":
             folder = self._store.incoming_dir
             return problems.disk_full(
@@ -166,3 +172,10 @@ class StarterSource:
         if error.code in set(FileFault):
             return problems.wrong_download(self._pin, error)
         return problems.no_download(self._pin, error)
+
+
+def _is_about(file: Path, error: OSError) -> bool:
+    """Whether reading `file` failed; else it was writing into our own folder."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return False
+    return error.filename is None or Path(error.filename) == file

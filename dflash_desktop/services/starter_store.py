@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import shutil
 import sys
@@ -62,7 +63,10 @@ def starter_resources() -> StarterResources:
     pin = msgspec.json.decode((folder / "starter.json").read_bytes(), type=StarterPin)
     is_frozen = getattr(sys, "frozen", False)
     program_dir = Path(sys.executable).parent if is_frozen else resources.parent
-    return StarterResources(pin, folder / "draft", (program_dir, folder, Path.cwd()))
+    beside = [program_dir, folder]
+    with contextlib.suppress(OSError):  # the folder that we were started in may be gone
+        beside.append(Path.cwd())
+    return StarterResources(pin, folder / "draft", tuple(beside))
 
 
 class StarterStore:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
     from typing import IO
 
@@ -55,7 +55,7 @@ def is_wheel(file: Path) -> bool:
     return file.suffix.lower() == ".whl"
 
 
-def check_file(file: Path, pin: FilePin) -> Iterator[int]:
+def check_file(file: Path, pin: FilePin) -> Generator[int, None, None]:
     """Read `file` and compare it with `pin`, yielding the bytes read so far.
 
     Raises `WrongFileError`, or `OSError` when it cannot be read.
@@ -65,7 +65,9 @@ def check_file(file: Path, pin: FilePin) -> Iterator[int]:
         yield from _copy(stream, None, pin, name=file.name)
 
 
-def unpack_member(wheel: Path, member: str, pin: FilePin, destination: Path) -> Iterator[int]:
+def unpack_member(
+    wheel: Path, member: str, pin: FilePin, destination: Path
+) -> Generator[int, None, None]:
     """Write one member of `wheel` to `destination`, yielding the bytes written so far.
 
     Only this member is read, and never more than the pinned size, whatever the archive claims.
@@ -120,7 +122,7 @@ def _check_kind(file: Path, stream: IO[bytes]) -> None:
 
 def _copy(
     source: IO[bytes], destination: IO[bytes] | None, pin: FilePin, *, name: str
-) -> Iterator[int]:
+) -> Generator[int, None, None]:
     digest = hashlib.sha256()
     done_bytes = 0
     while block := source.read(min(BLOCK_BYTES, pin.size_bytes + 1 - done_bytes)):

@@ -6,8 +6,11 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from dflash_desktop.domain.generation import FinishReason, GenerationStats, KvCachePrecision
 from dflash_desktop.domain.pair import LoadedPair, PairFingerprint, PairFolders
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.starter import StarterPin, WheelSource
 from dflash_desktop.paths import AppPaths
 from dflash_desktop.services.starter import Starter
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dflash_desktop.domain.generation import PromptMessage, SamplingParams
+    from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.domain.starter import InstallProgress
 
 HIDDEN_SIZE, LAYER_COUNT = 8, 3
 PIN = StarterPin(
@@ -166,3 +171,26 @@ class StarterWorld:
         return Starter(
             paths=self.paths, launcher=self.launcher, engine=self.engine, resources=resources
         )
+
+
+def write(path: Path, content: bytes = CONTENT) -> Path:
+    """A file with this content, or the right one."""
+    path.write_bytes(content)
+    return path
+
+
+def left_in(folder: Path) -> list[str]:
+    """The names in a folder; none if it is not there."""
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+async def installed(starter: Starter, file: Path | None = None) -> list[InstallProgress]:
+    """Install and return every report."""
+    return [step async for step in starter.install(file=file)]
+
+
+async def problem_of(starter: Starter, file: Path | None = None) -> Problem:
+    """Try to install, and return the problem that must come."""
+    with pytest.raises(AppError) as caught:
+        await installed(starter, file)
+    return caught.value.problem

