@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     from dflash_desktop.services.measurement_store import MeasurementStore
 
 _NEARLY_FULL_SHARE: Final = 0.9
-_REFUSED_BEFORE_START: Final = frozenset({"context_full", "message_too_long", "engine_busy"})
+_REFUSED_BEFORE_START: Final = frozenset(
+    {"context_full", "message_too_long", "engine_busy", "no_model"}
+)
 """After these the message was never taken, so it goes back to the composer."""
 
 
@@ -145,8 +147,6 @@ class Chat:
         """
         self._refuse_while_answering()
         clean = clean_message(text)
-        if loaded_pair(self._engine.state) is None:
-            raise AppError(_NO_MODEL)
         answer = GrowingAnswer(draft=self._draft.plan(self._settings.value.sampling))
         answer.notice = clean.notice
         before = self._conversation
@@ -260,12 +260,6 @@ class Chat:
 
 
 _THOUGHT_ANYWAY: Final = "The model was asked not to think and thought anyway."
-_NO_MODEL: Final = Problem(
-    code="no_model",
-    headline="No model is loaded.",
-    advice="Choose a model first; the starter model is ready in a minute.",
-    remedies=(Remedy.CHOOSE_MODEL,),
-)
 _ANSWER_RUNNING: Final = Problem(
     code="answer_running",
     headline="An answer is still on its way.",

@@ -26,7 +26,8 @@ from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.power_source import power_source
 
 if TYPE_CHECKING:
-    from dflash_desktop.domain.pair import DraftFacts, MeasurementKey
+    from dflash_desktop.domain.engine_state import EngineState
+    from dflash_desktop.domain.pair import DraftFacts, LoadedPair, MeasurementKey
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.measurement_store import MeasurementStore
 
@@ -45,6 +46,8 @@ class DraftControl:
         self._fixed_assistant_tokens: int | None = None
         self._recent: dict[MeasurementKey, list[GenerationStats]] = {}
         self._kept_on: set[MeasurementKey] = set()
+        self._last_pair: LoadedPair | None = None
+        engine.subscribe(self._on_engine_state)
 
     def fix_assistant_tokens(self, count: int | None) -> None:
         """Use this number whatever was measured; None goes back to what was measured."""
@@ -52,7 +55,7 @@ class DraftControl:
 
     def plan(self, params: SamplingParams) -> DraftUse:
         """What the draft will do in the next answer, and why."""
-        pair = loaded_pair(self._engine.state)
+        pair = self._pair()
         if pair is None:
             return DraftUse(DraftState.OFF, "No model is loaded.")
         if pair.draft is None:
@@ -72,7 +75,7 @@ class DraftControl:
 
         Raises `AppError` when it could not be written; it then holds until the program ends.
         """
-        pair = loaded_pair(self._engine.state)
+        pair = self._pair()
         if pair is None or pair.draft is None:
             return
         key = measurement_key(pair)
@@ -88,7 +91,7 @@ class DraftControl:
 
         Returns the comparison and, if the draft was switched off just now, the sentence to show.
         """
-        pair = loaded_pair(self._engine.state)
+        pair = self._pair()
         if pair is None:
             return NOT_MEASURED, ""
         key = measurement_key(pair)
@@ -109,6 +112,13 @@ class DraftControl:
         with suppress(AppError):  # a full disk: it stays off until the program ends
             self._measurements.set_draft_off(key, reason)
         return verdict, reason
+
+    def _on_engine_state(self, state: EngineState) -> None:
+        self._last_pair = loaded_pair(state) or self._last_pair
+
+    def _pair(self) -> LoadedPair | None:
+        """The loaded pair, or the last one: after a crash the engine is loading it again."""
+        return loaded_pair(self._engine.state) or self._last_pair
 
     def _assistant_tokens(self, draft: DraftFacts, key: MeasurementKey) -> tuple[int, str]:
         if self._fixed_assistant_tokens is not None:

@@ -13,7 +13,9 @@ from dflash_desktop.domain.generation import FinishReason, TextRun, ThinkingMode
 from dflash_desktop.domain.pair import LoadedPair
 from dflash_desktop.workers import model_folder, protocol
 from dflash_desktop.workers.failures import failed
+from dflash_desktop.workers.model_folder import MODEL_BIN, MODEL_XML
 from dflash_desktop.workers.prompt import PromptBuilder
+from dflash_desktop.workers.recompress import recompress_to_int8
 from dflash_desktop.workers.runtime import WorkerRuntime
 from dflash_desktop.workers.text_pipeline import (
     LastStep,
@@ -231,18 +233,23 @@ class EngineJobs:
 
         started_at = perf_counter()
         self._progress(command.job, "Converting the model for OpenVINO")
-        command.output_dir.mkdir(parents=True)
+        raw_dir = command.output_dir / "raw"
+        raw_dir.mkdir(parents=True)
         # GenAI writes beside the file that it reads, so it reads through a link of ours; where
         # links are not allowed (Windows without the right, FAT) the bytes are copied.
-        source = command.output_dir / command.gguf_path.name
+        source = raw_dir / command.gguf_path.name
         try:
             source.hardlink_to(command.gguf_path)
         except OSError:
             shutil.copyfile(command.gguf_path, source)
-        try:
-            LLMPipeline(str(source), "CPU", enable_save_ov_model=True)
-        finally:
-            source.unlink()
+        LLMPipeline(str(source), "CPU", enable_save_ov_model=True)
+        source.unlink()
+        self._progress(command.job, "Packing the weights for fast verification")
+        recompress_to_int8(raw_dir / MODEL_XML, command.output_dir / MODEL_XML)
+        for path in raw_dir.iterdir():
+            if path.name not in {MODEL_XML, MODEL_BIN}:
+                path.replace(command.output_dir / path.name)
+        shutil.rmtree(raw_dir)
         model_folder.check_target(command.output_dir)
         self._runtime.send(protocol.Converted(command.job, perf_counter() - started_at))
 
