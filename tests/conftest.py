@@ -31,7 +31,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 pytest_plugins = ["tests.starter_fixture"]
 
 HAS_QT = importlib.util.find_spec("PySide6") is not None
-collect_ignore = [] if HAS_QT else ["ui"]
+collect_ignore = [] if HAS_QT else ["app", "ui"]
 
 _leaks = LeakWatch()
 
