@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from typing import TYPE_CHECKING, Final
 
@@ -130,6 +131,9 @@ class Program:
         if self._settings.problem is not None:
             window.show_problem(self._settings.problem)
         pages.begin()
+        # What exists now lives as long as the window. Walking through all of it, as a full
+        # collection does, halted a streaming answer for up to 25 ms (measured).
+        gc.freeze()
 
     def _report(self, problem: Problem) -> str:
         from dflash_desktop.domain.engine_state import loaded_pair

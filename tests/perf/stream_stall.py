@@ -5,6 +5,7 @@ Run: python -m tests.perf.stream_stall [KIND …]
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -135,6 +136,7 @@ def measure(app: QApplication, theme: Theme, kind: str, text: str, chunk: int) -
 def main() -> None:
     app = QApplication(sys.argv[:1])
     theme = Theme(app)
+    gc.freeze()  # as the program does when its window is ready
     wanted = sys.argv[1:] or list(KINDS)
     print(f"RSS before {psutil.Process().memory_info().rss / 1e6:.0f} MB")
     for kind in wanted:

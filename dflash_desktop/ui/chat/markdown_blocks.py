@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
 
-MAX_OPEN_CHARACTERS: Final = 1200
+MAX_OPEN_CHARACTERS: Final = 800
 """A longer open rest is cut; drawing this much again takes a few milliseconds."""
 
 CONTINUATION_MARK: Final = "\u2060"
@@ -109,7 +109,7 @@ def markdown_parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
     parser.enable(["table", "strikethrough"])
     # A definition would vanish from the text and could not reach the pieces before it.
-    parser.disable("reference")
+    parser.disable(["reference", "html_block"])
     parser.validateLink = is_safe_link  # type: ignore[method-assign]  # its documented hook
     return parser
 
@@ -168,9 +168,10 @@ class BlockSplitter:
     def push(self, text: str) -> Iterator[Piece]:
         """Take more text."""
         lines = (self._tail + text).split("\n")
-        self._tail = lines.pop()
+        self._tail, tail = "", lines.pop()
         for line in lines:
             yield from self._take_line(line)
+        self._tail = tail
         yield from self._split()
         if self._fence is not None:
             yield from self._show_code_tail()
@@ -206,6 +207,8 @@ class BlockSplitter:
         self._open += self._dedented(line) + "\n"
         if may_begin_card(line) or len(self._open) > MAX_OPEN_CHARACTERS:
             yield from self._split()
+            if self._fence is None and not self._is_in_table:
+                yield from self._cut_long_paragraph()
 
     def _is_rest_of_line(self) -> bool:
         return self._is_mid_line and not self._open
