@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-
 _CLOCK_SECONDS = 1e-6
 """Shorter times are below what the clock can tell, and no rate."""
 
