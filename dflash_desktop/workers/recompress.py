@@ -46,7 +46,7 @@ def _has_constant_matrix(node: Any) -> bool:  # noqa: ANN401 - openvino's own st
     """True if the second input is a [output, input] matrix that depends on no model input."""
     weights = node.input_value(1)
     shape = weights.get_partial_shape()
-    if shape.is_dynamic or len(shape) != 2 or not node.get_attributes()["transpose_b"]:  # noqa: PLR2004 - a matrix
+    if shape.is_dynamic or len(shape) != 2 or not node.get_attributes()["transpose_b"]:
         return False
     waiting = [weights.get_node()]
     while waiting:
