@@ -136,7 +136,7 @@ class _CodeBody(QPlainTextEdit):
         self.setFont(code_font(SIZE_INTERFACE))
         self.document().setDefaultFont(code_font(SIZE_INTERFACE))
         self.document().setDocumentMargin(GAP_TINY)
-        self.setViewportMargins(GAP_SMALL, 0, GAP_SMALL, GAP_SMALL)
+        self.setViewportMargins(GAP_SMALL, 0, GAP_SMALL, 0)
         self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance(" "))
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -169,8 +169,8 @@ class _CodeBody(QPlainTextEdit):
         # As Qt's layout rounds them: one by one.
         line = math.ceil(metrics.ascent()) + math.ceil(metrics.descent())
         bar = self.horizontalScrollBar()
-        bar_height = bar.sizeHint().height() if bar.maximum() > 0 else 0
-        height = self.blockCount() * line + 2 * GAP_TINY + GAP_SMALL + bar_height
+        below = bar.sizeHint().height() if bar.maximum() > 0 else GAP_SMALL
+        height = self.blockCount() * line + 2 * GAP_TINY + below
         if height != self.height():
             self.setFixedHeight(height)
 

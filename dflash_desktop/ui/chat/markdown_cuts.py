@@ -68,13 +68,15 @@ def cut_position(text: str, limit: int) -> int:
         if position < limit // 2:
             break
         if _is_balanced(window[:position]):
-            if window[position - 1] in ".!?:;\n" or window[position] == "\n":
-                return position + 1
-            best = best or position + 1
+            # A space begins the rest, so that it is not lost; the end of a line stays behind.
+            cut = position + 1 if window[position] == "\n" else position
+            if window[position - 1] in ".!?:;" or window[position] == "\n":
+                return cut
+            best = best or cut
     if best:
         return best
-    last_space = max(window.rfind(" "), window.rfind("\n"))
-    return last_space + 1 if last_space >= limit // 2 else _hard_cut(text, limit)
+    last_space = window.rfind(" ")
+    return last_space if last_space >= limit // 2 else _hard_cut(text, limit)
 
 
 def _is_balanced(text: str) -> bool:

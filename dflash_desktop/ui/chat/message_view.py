@@ -8,6 +8,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from dflash_desktop.domain.generation import FinishReason
 from dflash_desktop.ui.chat.answer_words import cut_words, speed_explanation, speed_line
 from dflash_desktop.ui.chat.markdown_stream import MarkdownView
 from dflash_desktop.ui.chat.plain_view import PlainView
@@ -183,7 +184,8 @@ class AnswerView(QWidget):
         self._markdown.finish()
         self.show_waiting("")
         words = cut_words(message)
-        self._cut.show_text(words)
+        is_wish = message.finish is FinishReason.CANCELLED
+        self._cut.show_text(words, role=TextRole.MUTED if is_wish else TextRole.WARN)
         self._cut.setVisible(bool(words))
         self.show_notice(message.notice)
         if message.stats is not None:

@@ -147,6 +147,8 @@ class _Piece:
         cursor = self._cursor
         is_document_empty = cursor.atStart()
         if self._goes_on() and not is_document_empty:
+            if not self._place.is_mid_line:
+                cursor.insertText(" ", self._formats.text)
             return
         follows_list = bool(list_mark(cursor.block()) or cursor.blockFormat().indent())
         made = self._block_format(is_first=is_document_empty, follows_list=follows_list)

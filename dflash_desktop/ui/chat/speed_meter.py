@@ -244,8 +244,8 @@ class SpeedMeter(SurfaceFrame):
             else "no answer yet"
         )
         ratio = _ratio(rate, stats, verdict, is_live=self._is_live)
-        self._ratio.show_text("" if ratio is None else f"{significant(ratio)}x")
-        self._ratio.setVisible(ratio is not None)
+        self._ratio.show_text(UNKNOWN if ratio is None else f"{significant(ratio)}x")
+        self._ratio.setVisible(baseline is not None)
         if verdict is None or baseline is None:
             self._compared.show_text("Not compared yet with the model's own speed here.")
         else:

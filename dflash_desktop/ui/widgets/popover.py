@@ -21,6 +21,7 @@ class Popover(QFrame):
         self.setProperty("surface", "popover")
         self.setWindowFlag(Qt.WindowType.NoDropShadowWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)  # for round corners
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(name)
         self.setFixedWidth(width)
         self.rows = QVBoxLayout(self)

@@ -133,6 +133,9 @@ def test_a_long_paragraph_is_cut_between_sentences_and_goes_on() -> None:
     pieces = prose_of(pieces_of("This is one sentence of many. " * 200, chunk=40))
     assert len(pieces) > 3
     assert all(piece.source.rstrip().endswith(".") for piece in pieces)
+    assert "".join(piece.source for piece in pieces).rstrip("\n") == (
+        "This is one sentence of many. " * 200
+    )
     assert not pieces[0].place.continues_paragraph
     assert all(piece.place.continues_paragraph for piece in pieces[1:])
 

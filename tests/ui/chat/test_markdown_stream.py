@@ -112,6 +112,13 @@ def test_copied_text_keeps_the_marks_of_lists(show: Callable[[str], MarkdownView
     assert text.createMimeDataFromSelection().text() == "Two:\n• one\n  1. two"
 
 
+def test_a_paragraph_drawn_in_parts_reads_as_one(show: Callable[[str], MarkdownView]) -> None:
+    sentences = "One sentence of many.\n" * 40 + "Another one, on a long line. " * 60
+    view = show(sentences)
+    assert text_of(view).split() == sentences.split()
+    assert len(blocks_of(view)) == 1
+
+
 def test_code_is_a_widget_of_its_own(show: Callable[[str], MarkdownView]) -> None:
     view = show("Before\n\n```python\nprint('<b>')\n```\n\nAfter")
     (code,) = view.findChildren(CodeView)
