@@ -77,7 +77,7 @@ class Composer(SurfaceFrame):
         self._send.clicked.connect(self._on_send_clicked)
         self._system_popover = SystemPromptPopover(theme=theme, parent=self)
         self._system_popover.changed.connect(self.system_prompt_changed)
-        self._sampling_popover = SamplingPopover(parent=self)
+        self._sampling_popover = SamplingPopover(theme=theme, parent=self)
         self._sampling_popover.changed.connect(self.sampling_changed)
         self._system_prompt.clicked.connect(
             lambda: self._system_popover.open_above(self._system_prompt)

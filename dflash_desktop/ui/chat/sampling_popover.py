@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.domain.generation import DraftUse
+    from dflash_desktop.ui.theme import Theme
 
 _WIDTH: Final = 400
 _FIELD_WIDTH: Final = 128
@@ -47,8 +48,8 @@ class SamplingPopover(Popover):
 
     changed = Signal(object)
 
-    def __init__(self, *, parent: QWidget) -> None:
-        super().__init__("Sampling", width=_WIDTH, parent=parent)
+    def __init__(self, *, theme: Theme, parent: QWidget) -> None:
+        super().__init__("Sampling", theme=theme, width=_WIDTH, parent=parent)
         self._params = SamplingParams()
         self._temperature = _decimal_field("temperature", step=0.1)
         self._top_p = _decimal_field("top_p", step=0.05)

@@ -30,7 +30,7 @@ class SystemPromptPopover(Popover):
 
     def __init__(self, *, theme: Theme, parent: QWidget) -> None:
         texts = SETTING_TEXTS["system_prompt"]
-        super().__init__(texts.title, width=_WIDTH, parent=parent)
+        super().__init__(texts.title, theme=theme, width=_WIDTH, parent=parent)
         self._text = ""
         self._field = QPlainTextEdit()
         self._field.setAccessibleName(texts.title)

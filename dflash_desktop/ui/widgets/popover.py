@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QFrame, QVBoxLayout
 
-from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL
+from dflash_desktop.ui.colours import ColourRole
+from dflash_desktop.ui.theme import CARD_RADIUS, GAP, GAP_MEDIUM, GAP_SMALL
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QPaintEvent
     from PySide6.QtWidgets import QWidget
+
+    from dflash_desktop.ui.theme import Theme
 
 
 class Popover(QFrame):
     """Subclasses fill `rows`."""
 
-    def __init__(self, name: str, *, width: int, parent: QWidget) -> None:
+    def __init__(self, name: str, *, theme: Theme, width: int, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        self.setProperty("surface", "popover")
+        self._theme = theme
         self.setWindowFlag(Qt.WindowType.NoDropShadowWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)  # for round corners
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(name)
         self.setFixedWidth(width)
         self.rows = QVBoxLayout(self)
@@ -38,3 +42,13 @@ class Popover(QFrame):
         corner.setX(max(screen.left(), min(corner.x(), screen.right() - self.width())))
         self.move(corner)
         self.show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the card; style sheets leave a translucent window without a background."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(self._theme.colours.control_border))
+        painter.setBrush(self._theme.colour(ColourRole.SURFACE))
+        area = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(area, CARD_RADIUS, CARD_RADIUS)
+        painter.end()
