@@ -123,6 +123,11 @@ def test_a_slower_draft_is_off_with_the_best_number_in_the_reason() -> None:
     )
 
 
+def test_a_gain_that_nobody_notices_is_off() -> None:
+    assert choose((result(bench_run(2, 50.5)),)).assistant_tokens == 0
+    assert choose((result(bench_run(2, 51.5)),)).assistant_tokens == 2
+
+
 def test_a_gain_within_the_spread_of_repeats_is_off() -> None:
     noisy = bench_run(2, 52.0, rounds=((50.0, 49.0), (50.0, 55.0)))
     steady = bench_run(2, 52.0, rounds=((50.0, 51.5), (50.0, 52.5)))

@@ -71,6 +71,8 @@ class BenchModel:
         self._runtime = runtime
         self._answers = 0
         self._answers_of: dict[int, int] = {}
+        self._keeps_both = False
+        self._holds_draft = True
 
     def run(self, command: Command) -> None:
         """Do one job."""
@@ -79,6 +81,7 @@ class BenchModel:
             case ListDevices(job):
                 send(Devices(job, device_report()))
             case Load():
+                self._keeps_both = command.keep_both
                 send(Loaded(command.job, loaded_pair(command, _SCRIPT)))
             case Generate():
                 self._generate(command)
@@ -119,6 +122,9 @@ class BenchModel:
 
     def _stats(self, command: Generate, prompt_tokens: int, tokens: int) -> GenerationStats:
         speeds, assistant_tokens = self._speeds, command.assistant_tokens
+        if not self._keeps_both and self._holds_draft != bool(assistant_tokens):
+            self._answers_of.clear()  # the other pipeline is built anew, and cold
+            self._holds_draft = bool(assistant_tokens)
         seconds = speeds.seconds_per_step * (1 + speeds.slower_every_answer * self._answers)
         growth = speeds.growth_per_context_token
         per_step = 1.0
