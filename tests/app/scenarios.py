@@ -8,6 +8,7 @@ Prints one JSON object on the last line: what the scenario saw. The exit code is
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import sys
@@ -136,6 +137,31 @@ async def last_dialog(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+def full_disk(handle: int) -> None:
+    """Stands in for fsync."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+async def close_with_a_full_disk(program: Program, seen: Seen) -> None:
+    """The conversation cannot be saved: the first close is refused, the second is not."""
+    await ask(program)
+    with patch.object(os, "fsync", full_disk):
+        await until(lambda: bool(program.services.conversations.pending))
+        program.window.close()
+        seen["visible"] = program.window.isVisible()
+        seen["told"] = await told(program)
+        program.window.close()
+        seen["visible_then"] = program.window.isVisible()
+
+
+async def space_returns(program: Program, seen: Seen) -> None:
+    """The disk was full, and there is space when the window closes."""
+    await ask(program)
+    with patch.object(os, "fsync", full_disk):
+        await until(lambda: bool(program.services.conversations.pending))
+    program.window.close()
+
+
 async def imports(program: Program, seen: Seen) -> None:
     """What this process has loaded once it chats."""
     await ask(program)
@@ -159,6 +185,8 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "wait_for_a_signal": (SLOW, wait_for_a_signal),
     "quit_by_the_system": (SLOW, quit_by_the_system),
     "last_dialog": (SLOW, last_dialog),
+    "close_with_a_full_disk": (Script(), close_with_a_full_disk),
+    "space_returns": (Script(), space_returns),
     "imports": (Script(), imports),
 }
 

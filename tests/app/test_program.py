@@ -128,6 +128,22 @@ def test_a_dialog_that_is_the_last_window_does_not_end_the_program() -> None:
 
 
 @pytest.mark.usefixtures("_model")
+def test_a_full_disk_holds_the_window_open_once_and_says_what_would_be_lost() -> None:
+    outcome = run("close_with_a_full_disk")
+    assert outcome.exit_code == 0
+    assert outcome.seen["visible"] is True
+    assert outcome.seen["told"].startswith("disk_full")
+    assert outcome.seen["visible_then"] is False
+
+
+@pytest.mark.usefixtures("_model")
+def test_what_a_full_disk_refused_is_saved_when_there_is_space_again() -> None:
+    assert_left_well(run("space_returns"))
+    (conversation,) = saved_conversations()
+    assert len(conversation.messages) == 2
+
+
+@pytest.mark.usefixtures("_model")
 def test_the_windows_process_loads_no_native_engine() -> None:
     assert run("imports").seen["native"] == []
 

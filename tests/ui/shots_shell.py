@@ -11,6 +11,7 @@ import os
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -34,7 +35,14 @@ from dflash_desktop.domain.benchmark import (
     PromptResult,
 )
 from dflash_desktop.domain.devices import Device
-from dflash_desktop.domain.engine_state import Crashed, EngineState, Generating, Loaded, Loading
+from dflash_desktop.domain.engine_state import (
+    Absent,
+    Crashed,
+    EngineState,
+    Generating,
+    Loaded,
+    Loading,
+)
 from dflash_desktop.domain.generation import DraftState, KvCachePrecision
 from dflash_desktop.domain.pair import (
     DraftFacts,
@@ -193,52 +201,45 @@ class Shots:
         self._folder = folder
         self._words = words
         self._application = QApplication([])
-        self._theme = Theme(self._application)
+        self.theme = Theme(self._application)
         self._state = TemporaryDirectory()
 
     def take(
         self,
         name: str,
         arrange: Callable[[MainWindow], None],
+        build: Callable[[], QWidget],
         *,
         page: Page = Page.CHAT,
-        pages: dict[Page, Callable[[], QWidget]] | None = None,
-        size: tuple[int, int] = (1180, 760),
-        themes: tuple[ThemeChoice, ...] = (ThemeChoice.LIGHT, ThemeChoice.DARK),
+        size: tuple[int, int],
     ) -> None:
         """One PNG for each colour set."""
         if self._words and not any(word in name for word in self._words):
             return
-        for choice in themes:
-            self._theme.choose(choice)
-            window = self.window(page, pages or {})
+        for choice in (ThemeChoice.LIGHT, ThemeChoice.DARK):
+            self.theme.choose(choice)
+            window = self._window()
             window.resize(*size)
+            window.add_page(page, build())
+            window.show_page(page)
             arrange(window)
             window.show()
+            window.sidebar.focus_page(Page.CHAT)
             for _ in range(5):
                 self._application.processEvents()
             window.grab().save(str(self._folder / f"{name}-{choice.value}.png"))
             window.deleteLater()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
-    def window(self, page: Page, pages: dict[Page, Callable[[], QWidget]]) -> MainWindow:
+    def _window(self) -> MainWindow:
         """A window with conversations and a loaded model."""
-        theme = self._theme
-        built: dict[Page, Callable[[], QWidget]] = {
-            Page.CHAT: QWidget,
-            Page.MODELS: lambda: ModelsPane(theme=theme, report=_report),
-            Page.MEASURE: lambda: MeasurePane(theme=theme, report=_report),
-            Page.STARTER: lambda: StarterPane(theme=theme, pin=PIN, report=_report),
-        }
         window = MainWindow(
-            theme=theme,
+            theme=self.theme,
             logo=QIcon(str(resources_dir() / "icons" / "app.svg")),
             report=_report,
             remember=QSettings(str(Path(self._state.name) / "w.ini"), QSettings.Format.IniFormat),
             may_close=lambda: True,
         )
-        window.add_page(page, (built | pages)[page]())
-        window.show_page(page)
         rows = grouped(conversations(), NOW.astimezone())
         window.sidebar.show_conversations(rows, "0", "")
         window.header.show_pairs((STARTER, OWN), "starter")
@@ -254,19 +255,110 @@ def show_state(window: MainWindow, state: EngineState) -> None:
     window.status_line.show_state(state_words(state))
 
 
+def nothing(window: MainWindow) -> None:
+    """The window as it is."""
+
+
+def first_start(window: MainWindow) -> None:
+    """No conversation, no model."""
+    window.sidebar.show_conversations((), "", "Your conversations will be listed here.")
+    window.header.show_pairs((), "")
+    window.header.show_device("")
+    window.header.show_badge(None)
+    window.status_line.show_facts(())
+    show_state(window, Absent())
+
+
+def banner(window: MainWindow) -> None:
+    """A crash that waits for the person, and something to undo."""
+    window.show_problem(
+        Problem(
+            "engine_crashed",
+            "The engine ended while answering.",
+            "What was written is kept. It was started again; try once more.",
+            Severity.ERROR,
+            "exit code -9",
+            (Remedy.RETRY, Remedy.OPEN_LOG),
+        ),
+        retry=lambda: None,
+    )
+    show_state(window, Crashed("killed", -9, (), will_restart=False))
+    window.sidebar.show_undo("Packing list for a week in the mountains")
+
+
+def slow_answer(window: MainWindow) -> None:
+    """No word from the engine for a while."""
+    show_state(window, Generating(LOADED, slow=True))
+
+
+def slow_load(window: MainWindow) -> None:
+    """The first compilation."""
+    show_state(window, Loading("Compiling the target for GPU.0.", None, slow=True))
+
+
 def _report(problem: Problem) -> str:
     return problem.detail
 
 
-def _models(shots: Shots, state: CardState) -> Callable[[], QWidget]:
-    def build() -> QWidget:
-        pane = ModelsPane(theme=shots._theme, report=_report)
-        pane.show_cards(cards(state))
-        devices = (Device("CPU", "Intel Core Ultra 7 258V"), Device("GPU.0", "Arc 140V"))
-        pane.run_form.show_choices(devices, Settings())
-        return pane
+def _models(theme: Theme, state: CardState) -> QWidget:
+    pane = ModelsPane(theme=theme, report=_report)
+    pane.show_cards(cards(state))
+    devices = (Device("CPU", "Intel Core Ultra 7 258V"), Device("GPU.0", "Arc 140V"))
+    pane.run_form.show_choices(devices, Settings())
+    return pane
 
-    return build
+
+def _starter(theme: Theme, show: Callable[[StarterPane], None]) -> QWidget:
+    pane = StarterPane(theme=theme, pin=PIN, report=_report)
+    show(pane)
+    return pane
+
+
+def _measure(theme: Theme, show: Callable[[MeasurePane], None]) -> QWidget:
+    pane = MeasurePane(theme=theme, report=_report)
+    show(pane)
+    return pane
+
+
+PROGRESS = InstallProgress(
+    InstallStage.DOWNLOADING, "Downloading the starter model.", 42_100_000, 98_362_432, 3.2e6
+)
+OFFLINE = Problem(
+    "starter_needs_file",
+    "The starter model could not be downloaded: there is no connection.",
+    "Check the network.",
+    detail="pip said no",
+)
+FAILED = Problem(
+    "starter_check_failed",
+    "The starter pair was made, but its draft does not work here.",
+    "It gave 1.02 tokens for each step of the model, and more than 1.5 are expected.",
+    detail="tokens per step: 1.02",
+    remedies=(Remedy.RETRY,),
+)
+OFF = replace(report(), chosen=ChosenSetting(0, None, "No setting was faster than 1.02x."))
+STARTERS: dict[str, Callable[[StarterPane], None]] = {
+    "starter-offer": lambda p: p.show_offer(is_repair=False),
+    "starter-progress": lambda p: p.show_progress(PROGRESS),
+    "starter-offline": lambda p: p.show_offline(OFFLINE),
+    "starter-failed": lambda p: p.show_offer(is_repair=False, problem=FAILED),
+    "starter-repair": lambda p: p.show_offer(is_repair=True),
+    "starter-ready": lambda p: p.show_ready(2.63),
+}
+MEASURES: dict[str, Callable[[MeasurePane], None]] = {
+    "measure-none": lambda p: p.show_no_model("Load a model first, then measure its draft."),
+    "measure-invite": lambda p: p.show_invitation(PIN.title),
+    "measure-progress": lambda p: p.show_progress(
+        "Prompt 3 of 5 (code), 3 assistant tokens", 0.42, "21 of 50 answers · about 20 s left"
+    ),
+    "measure-report": lambda p: p.show_report(
+        report(), draft_words="The chat uses the draft with 3 assistant tokens.", draft_is_on=True
+    ),
+    "measure-off": lambda p: p.show_report(
+        OFF, draft_words="The chat answers without the draft.", draft_is_on=False
+    ),
+}
+NARROW = (720, 520)
 
 
 def main() -> None:
@@ -274,137 +366,31 @@ def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
     folder.mkdir(parents=True, exist_ok=True)
     shots = Shots(folder, sys.argv[2:])
-
-    def nothing(window: MainWindow) -> None:
-        return
-
-    shots.take("frame", nothing)
-
-    def first_start(window: MainWindow) -> None:
-        window.sidebar.show_conversations((), "", "Your conversations will be listed here.")
-        window.header.show_pairs((), "")
-        window.header.show_device("")
-        window.header.show_badge(None)
-        window.status_line.show_facts(())
-        show_state(window, Loading("Reading the target."))
-
-    shots.take("starter-offer", first_start, page=Page.STARTER)
-
-    def starter(show: Callable[[StarterPane], None]) -> Callable[[], QWidget]:
-        def build() -> QWidget:
-            pane = StarterPane(theme=shots._theme, pin=PIN, report=_report)
-            show(pane)
-            return pane
-
-        return build
-
-    progress = InstallProgress(
-        InstallStage.DOWNLOADING, "Downloading the starter model.", 42_100_000, 98_362_432, 3.2e6
-    )
-    offline = Problem(
-        "starter_needs_file",
-        "The starter model could not be downloaded: there is no connection.",
-        "Check the network.",
-        detail="pip said no",
-    )
-    failed = Problem(
-        "starter_check_failed",
-        "The starter pair was made, but its draft does not work here.",
-        "It gave 1.02 tokens for each step of the model, and more than 1.5 are expected.",
-        detail="tokens per step: 1.02",
-        remedies=(Remedy.RETRY,),
-    )
-    starters: dict[str, Callable[[StarterPane], None]] = {
-        "starter-progress": lambda p: p.show_progress(progress),
-        "starter-offline": lambda p: p.show_offline(offline),
-        "starter-failed": lambda p: p.show_offer(is_repair=False, problem=failed),
-        "starter-repair": lambda p: p.show_offer(is_repair=True),
-        "starter-ready": lambda p: p.show_ready(2.63),
-    }
-    for name, show in starters.items():
-        shots.take(name, first_start, page=Page.STARTER, pages={Page.STARTER: starter(show)})
-    for state in (CardState.LOADED, CardState.AVAILABLE, CardState.NOT_INSTALLED):
-        pages = {Page.MODELS: _models(shots, state)}
-        shots.take(
-            f"models-{state.name.lower()}",
-            nothing,
-            page=Page.MODELS,
-            pages=pages,
-            size=(1180, 1100),
-        )
-
-    def measure(show: Callable[[MeasurePane], None]) -> dict[Page, Callable[[], QWidget]]:
-        def build() -> QWidget:
-            pane = MeasurePane(theme=shots._theme, report=_report)
-            show(pane)
-            return pane
-
-        return {Page.MEASURE: build}
-
-    off = replace(report(), chosen=ChosenSetting(0, None, "No setting was faster than 1.02x."))
-    on_words = "The chat uses the draft with 3 assistant tokens."
-    measures: dict[str, Callable[[MeasurePane], None]] = {
-        "measure-none": lambda p: p.show_no_model("Load a model first, then measure its draft."),
-        "measure-invite": lambda p: p.show_invitation(PIN.title),
-        "measure-progress": lambda p: p.show_progress(
-            "Code: with 3 assistant tokens", 0.42, "21 of 50 runs · 20 s left"
-        ),
-        "measure-report": lambda p: p.show_report(
-            report(), draft_words=on_words, draft_is_on=True
-        ),
-        "measure-off": lambda p: p.show_report(
-            off, draft_words="The chat does not use the draft.", draft_is_on=False
-        ),
-    }
-    for name, show_measure in measures.items():
-        shots.take(
-            name, nothing, page=Page.MEASURE, pages=measure(show_measure), size=(1180, 1500)
-        )
-
-    def banner(window: MainWindow) -> None:
-        window.show_problem(
-            Problem(
-                "engine_crashed",
-                "The engine ended while answering.",
-                "What was written is kept. It was started again; try once more.",
-                Severity.ERROR,
-                "exit code -9",
-                (Remedy.RETRY, Remedy.OPEN_LOG),
+    theme = shots.theme
+    for size, prefix in ((None, ""), (NARROW, "narrow-")):
+        frame = size or (1180, 760)
+        for name, arrange in (("frame", nothing), ("banner", banner), ("slow-load", slow_load)):
+            shots.take(prefix + name, arrange, QWidget, size=frame)
+        shots.take(f"{prefix}slow-answer", slow_answer, QWidget, size=frame)
+        for name, show in STARTERS.items():
+            build = partial(_starter, theme, show)
+            shots.take(prefix + name, first_start, build, page=Page.STARTER, size=frame)
+        for state in (CardState.LOADED, CardState.AVAILABLE, CardState.NOT_INSTALLED):
+            shots.take(
+                f"{prefix}models-{state.name.lower()}",
+                nothing,
+                partial(_models, theme, state),
+                page=Page.MODELS,
+                size=size or (1180, 1100),
             )
-        )
-        show_state(window, Crashed("killed", -9, (), will_restart=False))
-        window.sidebar.show_undo("Packing list for a week in the mountains")
-
-    shots.take("banner", banner)
-    shots.take("slow", lambda w: show_state(w, Generating(LOADED, slow=True)), size=(1180, 520))
-    shots.take(
-        "slow-load",
-        lambda w: show_state(w, Loading("Compiling the target for GPU.0.", None, slow=True)),
-        size=(1180, 520),
-    )
-    narrow = (720, 520)
-    shots.take("narrow-frame", banner, size=narrow)
-    shots.take(
-        "narrow-offline",
-        first_start,
-        page=Page.STARTER,
-        pages={Page.STARTER: starter(lambda p: p.show_offline(offline))},
-        size=narrow,
-    )
-    shots.take(
-        "narrow-models",
-        nothing,
-        page=Page.MODELS,
-        pages={Page.MODELS: _models(shots, CardState.LOADED)},
-        size=narrow,
-    )
-    shots.take(
-        "narrow-measure",
-        nothing,
-        page=Page.MEASURE,
-        pages=measure(measures["measure-report"]),
-        size=narrow,
-    )
+        for name, show_measure in MEASURES.items():
+            shots.take(
+                prefix + name,
+                nothing,
+                partial(_measure, theme, show_measure),
+                page=Page.MEASURE,
+                size=size or (1180, 1500),
+            )
 
 
 if __name__ == "__main__":

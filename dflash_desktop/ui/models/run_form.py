@@ -37,9 +37,7 @@ class RunForm(SurfaceFrame):
         self._device = QComboBox()
         self._precision = QComboBox()
         self._device.activated.connect(lambda: self.device_chosen.emit(self._device.currentData()))
-        self._precision.activated.connect(
-            lambda: self.precision_chosen.emit(self._precision.currentData())
-        )
+        self._precision.activated.connect(self._on_precision_activated)
         grid = QGridLayout(self)
         grid.setContentsMargins(GAP, GAP, GAP, GAP)
         grid.setHorizontalSpacing(GAP)
@@ -79,3 +77,8 @@ class RunForm(SurfaceFrame):
         wanted = settings.kv_cache_precision
         position = 0 if wanted is None else 1 + list(_PRECISION_WORDS).index(wanted)
         self._precision.setCurrentIndex(position)
+
+    def _on_precision_activated(self) -> None:
+        # Qt keeps a StrEnum as plain text.
+        data = self._precision.currentData()
+        self.precision_chosen.emit(None if data is None else KvCachePrecision(data))

@@ -1,0 +1,270 @@
+"""The models page over a real engine whose worker is the fake one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+from PySide6.QtWidgets import (
+    QApplication,
+    QComboBox,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QToolButton,
+)
+
+from dflash_desktop.domain.engine_state import Loaded
+from dflash_desktop.domain.generation import KvCachePrecision
+from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.settings import AddedPair
+from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState, StarterStatus
+from dflash_desktop.services.pair_library import PairLibrary
+from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.services.starter_store import starter_resources
+from dflash_desktop.ui.models.pair_card import PairCard
+from dflash_desktop.ui.models.pane import ModelsPane
+from dflash_desktop.ui.models.presenter import ModelsPresenter
+from dflash_desktop.ui.models.words import loaded_facts, measured_fact
+from tests.fakes.engine import EngineUnderTest, engine_under_test, until
+from tests.ui.shell_values import LOADED, bench_report
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from dflash_desktop.domain.benchmark import BenchReport
+    from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.ui.theme import Theme
+
+PIN = starter_resources().pin
+
+
+class FakeStarter:
+    def __init__(self, folder: Path) -> None:
+        self.state = StarterState.READY
+        self._folder = folder
+
+    def status(self) -> StarterStatus:
+        return StarterStatus(self.state, self._folder, self._folder)
+
+    def pair(self) -> PairFolders:
+        return PairFolders(STARTER_PAIR_ID, PIN.title, self._folder, self._folder)
+
+
+class FakePairs:
+    def __init__(self, under_test: EngineUnderTest) -> None:
+        self.chosen: PairFolders | None = None
+        self.loads: list[tuple[str, bool]] = []
+        self._listeners: list[Callable[[], None]] = []
+        under_test.engine.subscribe(lambda _: self.refresh())
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        self._listeners.append(listener)
+
+    def refresh(self) -> None:
+        for listener in self._listeners:
+            listener()
+
+    def load(self, pair_id: str, with_draft: bool = True) -> None:
+        self.loads.append((pair_id, with_draft))
+
+    def measured(self) -> BenchReport | None:
+        return None
+
+
+class Setup:
+    def __init__(self, theme: Theme, folder: Path, under_test: EngineUnderTest) -> None:
+        self.target = make_model(folder / "target")
+        self.under_test = under_test
+        self.starter = FakeStarter(make_model(folder / "starter"))
+        self.settings = SettingsStore(folder / "settings.json")
+        self.settings.change(
+            added_pairs=(
+                AddedPair("mine", "Mine", self.target, self.target),
+                AddedPair("gone", "Gone", folder / "nowhere", None),
+            )
+        )
+        self.library = PairLibrary(settings=self.settings, starter=self.starter)
+        self.pairs = FakePairs(under_test)
+        self.problems: list[Problem] = []
+        self.pane = ModelsPane(theme=theme, report=lambda problem: problem.detail)
+        self.presenter = ModelsPresenter(
+            pane=self.pane,
+            pin=PIN,
+            starter=self.starter,
+            library=self.library,
+            pairs=self.pairs,  # type: ignore[arg-type]  # only what the page asks
+            engine=under_test.engine,
+            settings=self.settings,
+            on_problem=self.problems.append,
+        )
+
+    def cards(self) -> dict[str, PairCard]:
+        QApplication.processEvents()  # which shows what was added and removes what was dropped
+        cards = [c for c in self.pane.findChildren(PairCard) if c.isVisible()]
+        return {words(card)[0]: card for card in cards}
+
+    def card(self, title: str) -> PairCard:
+        return self.cards()[title]
+
+    @property
+    def boxes(self) -> tuple[QComboBox, QComboBox]:
+        device, precision = self.pane.run_form.findChildren(QComboBox)
+        return device, precision
+
+
+def make_model(folder: Path) -> Path:
+    folder.mkdir()
+    for name in ("openvino_model", "openvino_tokenizer", "openvino_detokenizer"):
+        (folder / f"{name}.xml").write_text("<net/>", encoding="utf-8")
+        (folder / f"{name}.bin").write_bytes(b"w" * 1500)
+    return folder
+
+
+def words(card: PairCard) -> list[str]:
+    return [label.text() for label in card.findChildren(QLabel)]
+
+
+def buttons(card: PairCard) -> dict[str, QPushButton]:
+    return {b.text(): b for b in card.findChildren(QPushButton)}
+
+
+@pytest_asyncio.fixture
+async def setup(qtbot: QtBot, theme: Theme, tmp_path: Path) -> AsyncIterator[Setup]:
+    async with engine_under_test(tmp_path / "logs") as under_test:
+        setup = Setup(theme, tmp_path, under_test)
+        qtbot.addWidget(setup.pane)
+        setup.pane.show()
+        yield setup
+        await setup.presenter.close()
+
+
+async def test_each_pair_has_a_card_with_its_folders_and_sizes(setup: Setup) -> None:
+    assert list(setup.cards()) == [PIN.title, "Mine", "Gone"]
+    assert f"{setup.target} (1.50 kB)" in words(setup.card("Mine"))
+    assert any("small, for trying the program" in text for text in words(setup.card(PIN.title)))
+
+
+async def test_a_pair_can_be_loaded_with_and_without_its_draft(setup: Setup) -> None:
+    actions = buttons(setup.card("Mine"))
+    actions["Load"].click()
+    actions["Load without draft"].click()
+    assert setup.pairs.loads == [("mine", True), ("mine", False)]
+
+
+async def test_a_folder_that_is_gone_is_told_and_cannot_be_loaded(setup: Setup) -> None:
+    card = setup.card("Gone")
+    assert "folder not found" in words(card)
+    assert not buttons(card)["Load"].isEnabled()
+    assert "drive" in buttons(card)["Load"].toolTip()
+
+
+@pytest.mark.parametrize(
+    ("state", "label"),
+    [
+        (StarterState.MISSING, "Get the starter model"),
+        (StarterState.BROKEN, "Repair"),
+        (StarterState.INSTALLING, "Show progress"),
+    ],
+)
+async def test_the_starter_card_offers_what_its_state_needs(
+    setup: Setup, qtbot: QtBot, state: StarterState, label: str
+) -> None:
+    setup.starter.state = state
+    setup.presenter.refresh()
+    with qtbot.waitSignal(setup.pane.starter_requested):
+        buttons(setup.card(PIN.title))[label].click()
+
+
+async def test_the_loaded_pair_shows_what_the_engine_found_out(setup: Setup) -> None:
+    mine = setup.library.find("mine")
+    assert mine is not None
+    setup.pairs.chosen = mine
+    await setup.under_test.engine.load(mine, device="CPU")
+    await until(lambda: isinstance(setup.under_test.engine.state, Loaded))
+    text = words(setup.card("Mine"))
+    assert "loaded" in text
+    assert "Made-up CPU" in text
+    assert "KV cache f32, context 2,048 tokens" in text
+    assert "not yet on this device" in text
+
+
+async def test_taking_a_pair_off_the_list_leaves_its_files(setup: Setup) -> None:
+    remove = setup.card("Mine").findChild(QToolButton)
+    assert isinstance(remove, QToolButton)
+    remove.click()
+    await until(lambda: setup.library.find("mine") is None)
+    assert (setup.target / "openvino_model.bin").exists()
+
+
+async def test_the_starter_cannot_be_taken_off(setup: Setup) -> None:
+    assert setup.card(PIN.title).findChild(QToolButton) is None
+
+
+async def test_ones_own_pair_is_checked_added_and_shown(
+    setup: Setup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_model(tmp_path / "Own model")
+    form = setup.pane.own_pair_form
+    target, _, title = form.findChildren(QLineEdit)
+    add = next(b for b in form.findChildren(QPushButton) if b.text() == "Add this pair")
+    assert not add.isEnabled()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
+    next(b for b in form.findChildren(QPushButton) if b.text() == "Choose…").click()
+    assert target.text() == str(folder)
+    title.setText("Named by me")
+    add.click()
+    await until(lambda: "Named by me" in [p.title for p in setup.library.pairs()])
+    await until(lambda: target.text() == "")
+
+
+async def test_a_folder_that_is_no_model_is_refused_beside_the_form(
+    setup: Setup, tmp_path: Path
+) -> None:
+    form = setup.pane.own_pair_form
+    form.add_requested.emit("", tmp_path, None)
+    await until(
+        lambda: any("not a complete" in label.text() for label in form.findChildren(QLabel))
+    )
+    assert setup.problems == []
+
+
+async def test_the_devices_of_the_machine_can_be_chosen(setup: Setup) -> None:
+    device, precision = setup.boxes
+    await until(lambda: device.count() == 3)
+    assert device.itemText(0) == "Automatic"
+    assert "Intel Arc Made-up Graphics" in device.itemText(2)
+    device.setCurrentIndex(2)
+    device.activated.emit(2)
+    await until(lambda: setup.settings.value.device == "GPU")
+    assert precision.itemText(0) == "Automatic · f16"
+    position = precision.findData(KvCachePrecision.U8)
+    precision.setCurrentIndex(position)
+    precision.activated.emit(position)
+    await until(lambda: setup.settings.value.kv_cache_precision is KvCachePrecision.U8)
+
+
+async def test_a_chosen_device_that_is_gone_is_still_shown(setup: Setup) -> None:
+    setup.settings.change(device="GPU.3")
+    device, _ = setup.boxes
+    setup.pane.run_form.show_choices((), setup.settings.value)
+    assert device.currentText() == "GPU.3 · not found"
+
+
+def test_facts_about_a_loaded_pair() -> None:
+    facts = dict(loaded_facts(LOADED))
+    assert facts["Runs on"] == f"GPU.0 {LOADED.device_name}"
+    assert facts["Loaded in"] == "3.21 s"
+    assert facts["Proposes"] == "up to 7 tokens a step, from 5 layers of the target"
+    assert "Proposes" not in dict(loaded_facts(replace(LOADED, draft=None)))
+
+
+def test_what_was_measured_is_told_with_its_day() -> None:
+    assert measured_fact(bench_report())[1] == "1.25x with 3 assistant tokens (02 Nov 2026)"
+    assert "stays off" in measured_fact(bench_report(chosen_tokens=0, speedup=None))[1]
