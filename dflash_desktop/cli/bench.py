@@ -12,12 +12,13 @@ from dflash_desktop.cli.pair_options import add_pair_arguments, chosen_folders, 
 from dflash_desktop.domain.benchmark import BenchReport, tried_assistant_tokens
 from dflash_desktop.domain.draft_choice import setting_worth
 from dflash_desktop.domain.units import format_rate, format_speedup, significant
+from dflash_desktop.services.bench_form import bench_form
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from dflash_desktop.cli.context import CommandContext
-    from dflash_desktop.domain.benchmark import BenchRun, ContextPoint, FirstDifference
+    from dflash_desktop.domain.benchmark import BenchRun
     from dflash_desktop.services.benchmark import BenchProgress
 
 HELP = """Measure what the draft is worth here, and choose the setting that pays.
@@ -77,32 +78,7 @@ class BenchResult:
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md."""
-        report = self.report
-        return {
-            "pair": report.pair_title,
-            "device": report.key.device_name,
-            "driver": report.key.driver,
-            "runtime": report.key.runtime,
-            "kv_cache_precision": str(report.kv_cache_precision),
-            "prompts": [
-                {
-                    "kind": str(result.prompt.kind),
-                    "prompt": result.prompt.text,
-                    "runs": [_run_json(run) for run in result.runs],
-                }
-                for result in report.prompts
-            ],
-            "settings": [_setting_json(report, s) for s in tried_assistant_tokens(report.prompts)],
-            "long_context": [_point_json(point) for point in report.long_context],
-            "chosen": {
-                "assistant_tokens": report.chosen.assistant_tokens,
-                "speedup": report.chosen.speedup,
-                "reason": report.chosen.reason,
-            },
-            "is_fast": report.is_fast,
-            "power_source": report.power_source,
-            "measured_at": report.measured_at.isoformat(),
-        }
+        return bench_form(self.report)
 
     def as_text(self) -> str:
         """A table of all runs, a line for each setting, and the choice."""
@@ -151,54 +127,6 @@ def _settings(text: str) -> tuple[int, ...]:
     if min(numbers) < 1:
         raise ArgumentTypeError("0 is the baseline and always measured; give numbers from 1")
     return numbers
-
-
-def _run_json(run: BenchRun) -> dict[str, object]:
-    return {
-        "assistant_tokens": run.assistant_tokens,
-        "baseline_tokens_per_second": run.baseline_tokens_per_second,
-        "tokens_per_second": run.tokens_per_second,
-        "speedup": run.speedup,
-        "tokens_per_step": run.tokens_per_step,
-        "identical": run.identical,
-        "first_difference": _difference_json(run.first_difference),
-        "tokens": run.tokens,
-        "baseline_first_token_seconds": run.baseline_first_token_seconds,
-        "first_token_seconds": run.first_token_seconds,
-    }
-
-
-def _difference_json(difference: FirstDifference | None) -> dict[str, object] | None:
-    if difference is None:
-        return None
-    return {
-        "token_index": difference.token_index,
-        "without_draft": difference.without_draft,
-        "with_draft": difference.with_draft,
-        "gap_nats": difference.gap_nats,
-        "noise_nats": difference.noise_nats,
-        "is_numeric_tie": difference.is_numeric_tie,
-    }
-
-
-def _setting_json(report: BenchReport, assistant_tokens: int) -> dict[str, object]:
-    worth = setting_worth(report.prompts, assistant_tokens)
-    return {
-        "assistant_tokens": assistant_tokens,
-        "speedup": worth.speedup if worth else None,
-        "slowest_round_speedup": worth.slowest_round if worth else None,
-        "whole_answer_speedup": worth.answer_speedup if worth else None,
-        "tokens_per_step": worth.tokens_per_step if worth else None,
-    }
-
-
-def _point_json(point: ContextPoint) -> dict[str, object]:
-    return {
-        "context_tokens": point.context_tokens,
-        "baseline_tokens_per_second": point.baseline_tokens_per_second,
-        "tokens_per_second": point.tokens_per_second,
-        "speedup": point.speedup,
-    }
 
 
 def _run_line(kind: str, run: BenchRun) -> str:

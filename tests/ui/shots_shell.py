@@ -224,7 +224,7 @@ class Shots:
             window.show_page(page)
             arrange(window)
             window.show()
-            window.sidebar.focus_page(Page.CHAT)
+            window.sidebar.focus_page(page)
             for _ in range(5):
                 self._application.processEvents()
             window.grab().save(str(self._folder / f"{name}-{choice.value}.png"))

@@ -218,6 +218,16 @@ def test_the_starter_page_counts_as_the_chat_in_the_navigation(sidebar: Sidebar)
     assert button(sidebar, "Chat").isChecked()
 
 
+def test_the_page_that_is_shown_stands_out_in_the_navigation(sidebar: Sidebar) -> None:
+    sidebar.show_page(Page.MODELS)
+    QApplication.processEvents()
+    colours = {
+        name: button(sidebar, name).grab().toImage().pixelColor(120, 10).name()
+        for name in ("Chat", "Models", "Measure")
+    }
+    assert colours["Chat"] == colours["Measure"] != colours["Models"]
+
+
 def test_the_status_line_offers_the_way_out_of_a_state(qtbot: QtBot, theme: Theme) -> None:
     line = StatusLine(theme=theme)
     qtbot.addWidget(line)
