@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import sys
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSettings, QUrl
@@ -134,6 +135,9 @@ class Program:
         # What exists now lives as long as the window. Walking through all of it, as a full
         # collection does, halted a streaming answer for up to 25 ms (measured).
         gc.freeze()
+        # Other threads (a highlighter being made, the engine's reader) give way after 1 ms, not 5:
+        # drawing one frame asks for the interpreter several times.
+        sys.setswitchinterval(0.001)
 
     def _report(self, problem: Problem) -> str:
         from dflash_desktop.domain.engine_state import loaded_pair

@@ -85,6 +85,8 @@ def measure(app: QApplication, theme: Theme, kind: str, text: str, chunk: int) -
     area.verticalScrollBar().rangeChanged.connect(
         lambda _low, high: area.verticalScrollBar().setValue(high)
     )
+    for _ in range(10):  # showing the window is not streaming
+        app.processEvents()
     position = 0
     started = time.perf_counter()
     last = started
@@ -136,7 +138,9 @@ def measure(app: QApplication, theme: Theme, kind: str, text: str, chunk: int) -
 def main() -> None:
     app = QApplication(sys.argv[:1])
     theme = Theme(app)
-    gc.freeze()  # as the program does when its window is ready
+    # As the program does when its window is ready.
+    gc.freeze()
+    sys.setswitchinterval(0.001)
     wanted = sys.argv[1:] or list(KINDS)
     print(f"RSS before {psutil.Process().memory_info().rss / 1e6:.0f} MB")
     for kind in wanted:

@@ -89,7 +89,7 @@ class CodeColours(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument, *, theme: Theme) -> None:
         super().__init__(document)
         self._theme = theme
-        self._formats = _formats_of(theme)
+        self._formats: dict[_TokenType, QTextCharFormat] = {}
         self._lines: list[list[tuple[int, int, QTextCharFormat]]] = []
         self._pass: Iterator[tuple[int, _TokenType, str]] | None = None
         self._seen_length = 0
@@ -100,7 +100,7 @@ class CodeColours(QSyntaxHighlighter):
 
     def restart(self) -> None:
         """The theme's colours changed."""
-        self._formats = _formats_of(self._theme)
+        self._formats = {}
         self._lines = []
         self._seen_length = 0
         self._pass = None
@@ -128,6 +128,8 @@ class CodeColours(QSyntaxHighlighter):
         wanted = self._seen_length + 1 if self._is_complete else _GROWTH * self._seen_length + 40
         if not wanted <= length <= _MAX_CHARACTERS:
             return False
+        if not self._formats:  # not before: with a lexer here, Pygments has been imported
+            self._formats = _formats_of(self._theme)
         text = self.document().toPlainText()
         self._seen_length = length
         if max(map(len, text.split("\n"))) > _MAX_LINE_CHARACTERS:

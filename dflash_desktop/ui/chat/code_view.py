@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.chat.render_clock import RenderClock
     from dflash_desktop.ui.theme import Theme
 
-_MAX_COLUMNS: Final = 2000
+_MAX_COLUMNS: Final = 1000
 """A longer line is broken on the screen, not in what is copied: its layout would take too long."""
 
 _COPIED_MS: Final = 2000

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 FRAME_MS: Final = 33
 _BACKLOG_MS: Final = 16
-_BUDGET_SECONDS: Final = 0.008
-"""Together with layout and painting this stays well inside a frame on two slow cores."""
+_BUDGET_SECONDS: Final = 0.004
+"""A turn ends at the first piece after this; layout and painting come on top of it."""
 
 
 class Drawable(Protocol):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.chat.prose_writer import ProseWriter
     from dflash_desktop.ui.theme import Theme
 
-MAX_ROWS: Final = 40
+MAX_ROWS: Final = 25
 """Adding a row lays the whole table out again, so a longer one goes on in a second view."""
 
 _MAX_COLUMN_PX: Final = 320

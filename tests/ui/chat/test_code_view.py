@@ -96,7 +96,7 @@ def test_copying_gives_the_code_without_the_broken_lines_of_the_screen(
     for start in range(0, len(long_line), 999):
         view.append(long_line[start : start + 999])
     view.append("\nend\n")
-    assert body(view).document().blockCount() == 6
+    assert body(view).document().blockCount() == 11
     (copy,) = view.findChildren(QPushButton)
     copy.click()
     assert QGuiApplication.clipboard().text() == f"{long_line}\nend"
