@@ -142,10 +142,10 @@ def mix(base: str, other: str, share: float) -> str:
 def with_accent(colours: Colours, wish: str) -> Colours:
     """The set with another accent, made as light or dark as it takes to stay readable."""
     hue, lightness, saturation = colorsys.rgb_to_hls(*_channels(wish))
-    step = 0.02 if colours.is_dark else -0.02
+    end = 1.0 if colours.is_dark else 0.0
     accent = wish
-    while contrast(accent, colours.surface_raised) < MIN_TEXT_CONTRAST and 0 < lightness < 1:
-        lightness = max(0.0, min(1.0, lightness + step))
+    while contrast(accent, colours.surface_raised) < MIN_TEXT_CONTRAST and lightness != end:
+        lightness += max(-0.02, min(0.02, end - lightness))
         accent = _hex(*colorsys.hls_to_rgb(hue, lightness, saturation))
     on_accent = max(("#FFFFFF", "#000000"), key=lambda ink: contrast(ink, accent))
     return replace(colours, accent=accent, accent_text=on_accent)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dflash_desktop.ui.colours import (
@@ -67,6 +67,8 @@ def test_only_the_dark_set_is_dark() -> None:
 
 
 @given(channels=st.tuples(*[st.integers(0, 255)] * 3), colours=st.sampled_from([LIGHT, DARK]))
+@example(channels=(0, 0, 0), colours=DARK)
+@example(channels=(255, 255, 255), colours=LIGHT)
 def test_any_accent_of_the_system_is_made_readable(
     channels: tuple[int, int, int], colours: Colours
 ) -> None:
