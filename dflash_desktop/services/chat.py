@@ -164,6 +164,7 @@ class Chat:
                 async for event in events:
                     match event:
                         case protocol.Started():
+                            self._save()  # what the disk says is told at the end, if it still does
                             yield self._started(answer, event)
                         case protocol.Prefill():
                             yield PromptRead(event.done_tokens, event.total_tokens)

@@ -129,6 +129,14 @@ async def test_the_question_is_on_disk_as_soon_as_the_engine_fails(tmp_path: Pat
         assert [m.text for m in t.kept().messages] == ["A question worth keeping"]
 
 
+async def test_the_question_is_on_disk_before_the_answer_is_complete(tmp_path: Path) -> None:
+    async with chat_under_test(tmp_path, ENDLESS) as t:
+        stream = t.chat.send("What if the power goes now?")
+        await first_text(stream)
+        assert [m.text for m in t.kept().messages] == ["What if the power goes now?"]
+        await stream.aclose()
+
+
 async def test_what_was_streamed_before_a_crash_is_kept_and_marked(tmp_path: Path) -> None:
     script = Script(
         answers=("One two three four five six.",),
