@@ -17,6 +17,7 @@ class Device:
     driver: str = ""
     is_discrete: bool | None = None
     memory_bytes: int | None = None
+    max_allocation_bytes: int | None = None  # the largest single piece of it
 
 
 @dataclass(frozen=True, slots=True)

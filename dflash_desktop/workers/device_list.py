@@ -47,13 +47,16 @@ def _device(core: Any, name: str) -> Device:  # noqa: ANN401 - openvino's own st
             return None
 
     kind = ask("DEVICE_TYPE")
-    memory = ask("GPU_DEVICE_TOTAL_MEM_SIZE") if name.startswith("GPU") else None
+    is_gpu = name.startswith("GPU")
+    memory = ask("GPU_DEVICE_TOTAL_MEM_SIZE") if is_gpu else None
+    max_allocation = ask("GPU_DEVICE_MAX_ALLOC_MEM_SIZE") if is_gpu else None
     return Device(
         id=name,
         full_name=str(ask("FULL_DEVICE_NAME") or name).strip(),
         driver=_text(ask, "NPU_DRIVER_VERSION") if name.startswith("NPU") else "",
         is_discrete=None if kind is None or name == "CPU" else "DISCRETE" in str(kind).upper(),
         memory_bytes=memory if isinstance(memory, int) else None,
+        max_allocation_bytes=max_allocation if isinstance(max_allocation, int) else None,
     )
 
 
