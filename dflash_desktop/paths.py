@@ -28,6 +28,11 @@ class AppPaths:
         return self.config_dir / "settings.json"
 
     @property
+    def own_pairs_file(self) -> Path:
+        """Pairs that the person added, in the form of the program's own catalogue."""
+        return self.config_dir / "pairs.json"
+
+    @property
     def models_dir(self) -> Path:
         """Models that the program brought in."""
         return self.data_dir / "models"
