@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from dflash_desktop import __version__
-from dflash_desktop.cli import bench, chat, doctor, starter
+from dflash_desktop.cli import bench, chat, doctor, recommend, starter
 from dflash_desktop.cli.context import CommandContext
 from dflash_desktop.cli.result import JSON_VERSION
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
@@ -42,6 +42,7 @@ examples:
   {PROGRAM} starter install             get the small model for a first try
   {PROGRAM} chat --prompt "Hello"       ask one question
   {PROGRAM} bench --fast                measure what the draft gains here
+  {PROGRAM} recommend                   which models fit this machine
   {PROGRAM} doctor --json               devices and versions, for a program
 
 Each command explains itself: {PROGRAM} chat --help
@@ -64,6 +65,7 @@ COMMANDS: Mapping[str, Command] = {
     "starter": starter,
     "chat": chat,
     "bench": bench,
+    "recommend": recommend,
     "doctor": doctor,
 }
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.hardware_probe import HardwareProbe
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.settings_store import SettingsStore
     from dflash_desktop.services.starter import Starter
@@ -51,6 +52,13 @@ class CommandContext:
         from dflash_desktop.services.engine import Engine
 
         return Engine(launcher=self.launcher)
+
+    @cached_property
+    def hardware_probe(self) -> HardwareProbe:
+        """What looks at this machine."""
+        from dflash_desktop.services.hardware_probe import HardwareProbe
+
+        return HardwareProbe(engine=self.engine, models_dir=self.paths.models_dir)
 
     @cached_property
     def starter(self) -> Starter:

@@ -1,4 +1,4 @@
-"""`dflash-desktop doctor`: the devices and versions that decide what this machine can run."""
+"""`dflash-desktop doctor`: devices, versions and findings that decide what a machine can run."""
 
 from __future__ import annotations
 
@@ -6,59 +6,103 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dflash_desktop import __version__
+from dflash_desktop.cli.hardware_option import add_hardware_option
 from dflash_desktop.domain.devices import Device, DeviceReport, choose_device
-from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.gpu_findings import findings, version_findings
+from dflash_desktop.domain.hardware import HardwareReport
+from dflash_desktop.domain.problems import AppError, Problem, Severity
 from dflash_desktop.domain.units import format_bytes
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from dflash_desktop.cli.context import CommandContext
+    from dflash_desktop.domain.gpu_findings import KnownDriver
 
-HELP = """Show the devices that can run a model, and the versions in use.
+HELP = """Show the devices that can run a model, the versions in use, and what is wrong with them.
 
-Nothing is changed and nothing is sent anywhere.
+Nothing is changed and nothing is sent anywhere. What --json prints is also a report of the machine
+that --hardware reads, here or on another one.
 
 examples:
   dflash-desktop doctor
   dflash-desktop doctor --json
+  dflash-desktop doctor --hardware report.json
 """
+
+_MARKS = {Severity.ERROR: "!!", Severity.WARNING: "! ", Severity.INFO: "- "}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """`doctor` takes only what every command takes."""
+    """`doctor [--hardware FILE]`."""
+    add_hardware_option(parser)
 
 
 async def run(args: Namespace, context: CommandContext) -> DoctorResult:
     """Ask the engine process, which is the one that will have to work with these devices."""
-    return diagnose(await context.engine.devices())
+    from dflash_desktop.services.catalogue_store import load_known_drivers
+    from dflash_desktop.services.hardware_report import read_report
+
+    known_drivers = load_known_drivers()
+    if args.hardware is not None:
+        hardware = read_report(args.hardware)
+        return diagnose(devices_of_report(hardware), hardware, known_drivers)
+    hardware, devices = await context.hardware_probe.look()
+    return diagnose(devices, hardware, known_drivers)
 
 
-def diagnose(report: DeviceReport) -> DoctorResult:
+def diagnose(
+    devices: DeviceReport, hardware: HardwareReport, known_drivers: tuple[KnownDriver, ...]
+) -> DoctorResult:
     """What a report means: the device that answers would come from, or why there is none."""
+    choice: Device | Problem
     try:
-        return DoctorResult(report, choose_device(report))
+        choice = choose_device(devices)
     except AppError as error:
-        return DoctorResult(report, error.problem)
+        choice = error.problem
+    found = (*version_findings(devices), *findings(hardware, known_drivers))
+    return DoctorResult(devices, hardware, found, choice)
+
+
+def devices_of_report(hardware: HardwareReport) -> DeviceReport:
+    """What OpenVINO would list on a recorded machine; versions that nobody recorded are empty."""
+    cpu = Device(id="CPU", full_name=hardware.cpu or "CPU")
+    gpus = (
+        Device(
+            id=gpu.device,
+            full_name=gpu.name,
+            driver=gpu.driver,
+            is_discrete=None if gpu.is_integrated is None else not gpu.is_integrated,
+            memory_bytes=gpu.memory_bytes,
+            max_allocation_bytes=gpu.max_allocation_bytes,
+        )
+        for gpu in hardware.gpus
+        if gpu.device  # else OpenVINO did not list it
+    )
+    npus = (Device(id="NPU", full_name=name) for name in hardware.npus)
+    return DeviceReport((cpu, *gpus, *npus), "", hardware.genai, "", "", hardware.os)
 
 
 @dataclass(frozen=True, slots=True)
 class DoctorResult:
-    """A device report, and the device that the program chooses or why it cannot."""
+    """A machine, what was found out about it, and the device that is chosen or why none is."""
 
     report: DeviceReport
+    hardware: HardwareReport
+    findings: tuple[Problem, ...]
     choice: Device | Problem
 
     def as_json(self) -> dict[str, object]:
-        """The form in docs/json.md."""
+        """The form in docs/json.md: a hardware report, and what the program makes of it."""
+        from dflash_desktop.services.hardware_report import report_fields
+
         report = self.report
         return {
             "version": __version__,
-            "openvino": report.openvino_version,
-            "genai": report.genai_version,
-            "tokenizers": report.tokenizers_version,
-            "python": report.python_version,
-            "os": report.os,
+            "openvino": report.openvino_version or None,
+            "tokenizers": report.tokenizers_version or None,
+            "python": report.python_version or None,
+            **report_fields(self.hardware),
             "devices": [
                 {
                     "id": device.id,
@@ -70,37 +114,58 @@ class DoctorResult:
                 for device in report.devices
             ],
             "chosen_device": self.choice.id if isinstance(self.choice, Device) else None,
+            "findings": [
+                {
+                    "code": finding.code,
+                    "severity": finding.severity.value,
+                    "headline": finding.headline,
+                    "advice": finding.advice,
+                    "source": finding.detail or None,
+                }
+                for finding in self.findings
+            ],
         }
 
     def as_text(self) -> str:
-        """Versions, devices, and what follows from them."""
+        """Versions, devices, what was found, and what follows from it."""
         report = self.report
+        versions = {
+            "OpenVINO": report.openvino_version,
+            "OpenVINO GenAI": report.genai_version,
+            "OpenVINO Tokenizers": report.tokenizers_version,
+            "Python": report.python_version,
+        }
         lines = [
             f"DFlash Desktop {__version__}",
-            f"OpenVINO {report.openvino_version}",
-            f"OpenVINO GenAI {report.genai_version}",
-            f"OpenVINO Tokenizers {report.tokenizers_version}",
-            f"Python {report.python_version}",
+            *(f"{name} {version}" for name, version in versions.items() if version),
             report.os,
+            *_memory_lines(self.hardware),
             "",
             "Devices",
             *(f"  {_device_line(device)}" for device in report.devices),
             "",
-            *self._conclusion(),
         ]
-        return "\n".join(lines)
+        for finding in self.findings:
+            lines.append(f"{_MARKS[finding.severity]} {finding.headline}")
+            lines += [f"   {line}" for line in finding.advice.splitlines()]
+        return "\n".join([*lines, *self._conclusion()])
 
     def _conclusion(self) -> tuple[str, ...]:
         match self.choice:
             case Problem(headline=headline, advice=advice):
                 return (headline, advice)
             case Device(id="CPU"):
-                return (
-                    "Answers come from the CPU: no Intel graphics device was found.",
-                    "If this machine has one, install or update its graphics driver.",
-                )
+                return ("Answers come from the CPU.",)
             case Device(id=device_id, full_name=name):
                 return (f"Answers come from {device_id}, {name}.",)
+
+
+def _memory_lines(hardware: HardwareReport) -> tuple[str, ...]:
+    total, free = hardware.memory.total_bytes, hardware.memory.available_bytes
+    if total is None:
+        return ()
+    words = f"Memory {format_bytes(total)}"
+    return (words if free is None else f"{words}, {format_bytes(free)} free",)
 
 
 def _device_line(device: Device) -> str:

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dflash_desktop import __version__
-from dflash_desktop.cli.doctor import diagnose
+from dflash_desktop.cli.doctor import DoctorResult
+from dflash_desktop.cli.doctor import diagnose as diagnose_machine
 from dflash_desktop.domain.devices import Device, DeviceReport
+from dflash_desktop.domain.hardware import Power, SystemFacts, SystemMemory, hardware_report
 
 CPU = Device(id="CPU", full_name="Intel(R) Core(TM) Ultra 7 258V")
 ARC = Device(
@@ -26,6 +30,12 @@ def report(*devices: Device) -> DeviceReport:
     )
 
 
+def diagnose(devices: DeviceReport) -> DoctorResult:
+    """On a machine of which the system tells nothing more."""
+    facts = SystemFacts(SystemMemory(), Power())
+    return diagnose_machine(devices, hardware_report(devices, facts), ())
+
+
 def test_with_an_arc_the_words_name_it_and_its_driver() -> None:
     text = diagnose(report(CPU, ARC)).as_text()
 
@@ -38,7 +48,7 @@ def test_without_a_gpu_the_words_say_what_to_do() -> None:
     text = diagnose(report(CPU)).as_text()
 
     assert "Answers come from the CPU" in text
-    assert "install or update its graphics driver" in text
+    assert "install or update their driver" in text
 
 
 def test_a_gpu_of_another_maker_is_listed_but_not_chosen() -> None:
@@ -78,3 +88,9 @@ def test_words_leave_out_what_is_unknown() -> None:
     lines = diagnose(report(CPU)).as_text().splitlines()
 
     assert "  CPU    Intel(R) Core(TM) Ultra 7 258V" in lines
+
+
+def test_packages_of_different_releases_are_told() -> None:
+    mixed = replace(report(CPU), genai_version="2026.3.0.0")
+
+    assert "OpenVINO GenAI 2026.3.0" in diagnose(mixed).findings[0].headline

@@ -84,6 +84,19 @@ def test_doctor() -> None:
     assert printed["chosen_device"]
 
 
+@pytest.mark.parametrize("machine", ["arc_130v_16gb", "arc_pro_b60", "cpu_only"])
+def test_doctor_and_recommend_of_a_recorded_machine(machine: str) -> None:
+    file = str(REPOSITORY / "tests" / "data" / "machines" / f"{machine}.json")
+
+    code, printed = run("doctor", "--hardware", file)
+    assert code == 0
+    assert_documented("doctor", printed)
+
+    code, printed = run("recommend", "--hardware", file)
+    assert code == 0
+    assert_documented("recommend", printed)
+
+
 def test_starter_status_before_anything_was_fetched() -> None:
     code, printed = run("starter", "status")
 
