@@ -53,6 +53,7 @@ class TargetModel:
     content_label: str | None = None  # "uncensored": people must know before they choose
     licence: str | None = None
     parameters: int | None = None
+    active_parameters: int | None = None  # of a mixture of experts, those used for one token
     weights_bytes: int | None = None  # everything in the folder, a vision part included
     layers: int | None = None
     attention_layers: int | None = None  # those of `layers` that keep a KV cache

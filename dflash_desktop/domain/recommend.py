@@ -99,7 +99,7 @@ _TIER_FROM_BYTES_OF_SYSTEM: Final = (
 )
 _TIGHT_ABOVE_SHARE: Final = 0.92
 _FAST_ENOUGH_ON_SLOW_DEVICES: Final = 4_500_000_000
-"""Parameters: larger targets answer slower than a person reads on a CPU or old graphics."""
+"""Parameters in use: larger targets answer slower than a person reads on a CPU or old graphics."""
 
 _ENOUGH_FOR_REAL_QUESTIONS: Final = 1_000_000_000
 """Parameters: smaller targets show how the program works, and make things up."""
@@ -198,7 +198,8 @@ def _quality(one: Recommendation) -> tuple[float, ...]:
 
 
 def _is_fast_enough(pair: CataloguePair) -> bool:
-    return (pair.target.parameters or 0) <= _FAST_ENOUGH_ON_SLOW_DEVICES
+    target = pair.target
+    return (target.active_parameters or target.parameters or 0) <= _FAST_ENOUGH_ON_SLOW_DEVICES
 
 
 def _first_builds_first(ranked: list[Recommendation]) -> list[Recommendation]:

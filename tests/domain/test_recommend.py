@@ -173,6 +173,15 @@ def test_slow_devices_get_the_model_that_is_fast_enough(family: GpuFamily | None
     assert not any("slowly" in reason for reason in result[0].reasons)
 
 
+def test_a_mixture_of_experts_is_as_fast_as_what_it_uses() -> None:
+    mixture = replace(target("8B-A1B", billions=8), active_parameters=1_000_000_000)
+    pool = MemoryPool(PoolKind.SYSTEM, None, 64 * GB, 60 * GB, 0, "")
+
+    result = ranked(pair(target("8B", billions=8)), pair(mixture), pool=pool)
+
+    assert ids(result) == ["8B-A1B", "8B"]
+
+
 def test_the_tiny_pair_for_trying_comes_last_of_what_runs() -> None:
     tiny = pair(target("tiny", billions=0.135), draft())
 

@@ -33,7 +33,7 @@ LFM_8B = "LFM2.5-8B-A1B-heretic-int4"
 LFM_3B = "LFM2.5-2.6B-heretic-int4"
 MINICPM_1B = "MiniCPM-V-4.7-1B-int8+MiniCPM-V-4.7-1B-DSpark"
 LARGE = (QWEN_9B, QWEN_8B_BASE, QWEN_4B)
-SLOW = (QWEN_4B, QWEN_4B_BASE, LFM_3B)
+SLOW = (QWEN_4B, QWEN_4B_BASE, LFM_8B)  # the last is a mixture: 1 of its 8 billion at a time
 
 
 @dataclass(frozen=True)
