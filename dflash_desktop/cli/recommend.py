@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 HELP = """Say which models fit this machine, the best first, and why.
 
 Sizes are estimates. Speeds are other people's, on the hardware that is named: measure yours with
-dflash-desktop bench. Nothing is downloaded and nothing is sent anywhere. Pairs of your own are read
-from pairs.json in your settings folder, which has the form of resources/catalogue.json.
+dflash-desktop bench. Nothing is downloaded and nothing is sent anywhere. Pairs of your own are
+read from pairs.json in your settings folder, which has the form of resources/catalogue.json.
 
 examples:
   dflash-desktop recommend
