@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 240.0
 """For each thing that is waited for: a busy machine converts and loads slowly."""
-LONG_QUESTION = "Count from 1 to 400, one number on each line."
+LONG_QUESTION = "Write a short story about a lighthouse keeper."
 
 
 class Journey:

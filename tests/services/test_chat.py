@@ -175,7 +175,9 @@ async def test_stop_keeps_what_has_arrived(tmp_path: Path) -> None:
 
 
 async def test_closing_the_stream_early_keeps_what_has_arrived(tmp_path: Path) -> None:
-    async with chat_under_test(tmp_path, ENDLESS) as t:
+    async with chat_under_test(
+        tmp_path, Script(answers=("word " * 400,), chunks_per_second=200)
+    ) as t:
         stream = t.chat.send("Why?")
         begun = await first_text(stream)
         await stream.aclose()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from dflash_desktop.ui.theme import GAP_SMALL
 from dflash_desktop.ui.widgets.flow_row import FlowRow
@@ -22,10 +22,10 @@ def parent(qtbot: QtBot) -> QWidget:
 
 @pytest.fixture
 def row(parent: QWidget) -> FlowRow:
-    buttons = [QPushButton(str(number)) for number in range(3)]
-    for button in buttons:
-        button.setFixedSize(100, 30)
-    row = FlowRow(*buttons)
+    boxes = [QWidget() for _ in range(3)]
+    for box in boxes:
+        box.setFixedSize(100, 30)
+    row = FlowRow(*boxes)
     parent.setLayout(row)
     parent.show()
     return row

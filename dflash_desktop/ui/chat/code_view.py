@@ -170,7 +170,8 @@ class _CodeBody(QPlainTextEdit):
         line = math.ceil(metrics.ascent()) + math.ceil(metrics.descent())
         bar = self.horizontalScrollBar()
         below = bar.sizeHint().height() if bar.maximum() > 0 else GAP_SMALL
-        height = self.blockCount() * line + 2 * GAP_TINY + below
+        # One more: with fonts of fractional height Qt takes a last line that just fits for cut.
+        height = self.blockCount() * line + 2 * GAP_TINY + below + 1
         if height != self.height():
             self.setFixedHeight(height)
 
