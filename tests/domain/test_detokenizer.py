@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dflash_desktop.domain.detokenizer import IncrementalDetokenizer
@@ -32,6 +32,7 @@ def decode_words(lists: list[list[int]]) -> list[str]:
 
 
 @pytest.mark.parametrize("decode", [decode_bytes, decode_dropping])
+@example(text="a漢漢漢漢漢é🎉", sizes=[1, 3, 8, 3, 5])
 @given(
     text=st.text(st.sampled_from("aé漢🎉 \n"), max_size=60),
     sizes=st.lists(st.integers(1, 8), min_size=1, max_size=60),
