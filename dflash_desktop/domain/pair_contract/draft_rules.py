@@ -1,0 +1,225 @@
+"""Rules for a draft alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.model_facts import (
+    MARKOV_HEAD_GRAPH,
+    ModelKind,
+    parse_integer,
+    parse_layer_ids,
+    parse_version,
+)
+from dflash_desktop.domain.pair_contract.finding import Finding, Subject, Weight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dflash_desktop.domain.model_facts import ModelFacts
+
+EXPORT_AGAIN: Final = "Export the draft again, or use the target without a draft."
+_MARKOV_HEADS_SINCE: Final = (2026, 5, 0)
+_DRAFT_ARCHITECTURES: Final = ("dflash", "dspark")
+
+
+def is_dflash(draft: ModelFacts) -> Iterator[Finding]:
+    """Only what carries the marker dflash_mode is run as a DFlash draft."""
+    if draft.graph is None or draft.kind().is_dflash_family:
+        return
+    made_from = [
+        name
+        for name in draft.config.architectures
+        if any(part in name.lower() for part in _DRAFT_ARCHITECTURES)
+    ]
+    if draft.kind() in {ModelKind.EAGLE3, ModelKind.MTP}:
+        code, found = "draft_not_dflash", draft.kind().label
+    elif draft.is_built_like_dflash():
+        code, found = "dflash_marker_missing", "a draft's graph without the marker"
+    elif made_from:
+        code, found = "draft_exported_as_text", f"an ordinary model made from {made_from[0]}"
+    else:
+        code, found = "draft_not_dflash", draft.kind().label
+    yield Finding(
+        code,
+        Weight.BLOCK,
+        Subject.DRAFT,
+        expected="a DFlash draft: the marker dflash_mode in rt_info",
+        found=found,
+        where=draft.graph_file,
+        remedy="Export it with an exporter that knows this kind of draft."
+        if code == "draft_exported_as_text"
+        else EXPORT_AGAIN,
+    )
+
+
+def mask_token_named(draft: ModelFacts) -> Iterator[Finding]:
+    """The places that the draft fills are marked with the mask token."""
+    if not draft.kind().is_dflash_family:
+        return
+    text = draft.rt_info("dflash", "mask_token_id")
+    if text is not None and parse_integer(text) is not None:
+        return
+    yield Finding(
+        "mask_token_missing" if text is None else "mask_token_invalid",
+        Weight.BLOCK,
+        Subject.DRAFT,
+        expected="dflash/mask_token_id, a number",
+        found="none" if text is None else f"“{text[:40]}”",
+        where=draft.graph_file,
+        remedy=EXPORT_AGAIN,
+    )
+
+
+def target_layers_named(draft: ModelFacts) -> Iterator[Finding]:
+    """The draft says whose hidden states it reads, each layer once."""
+    if not draft.kind().is_dflash_family:
+        return
+    text = draft.rt_info("dflash", "target_layer_ids")
+    ids = parse_layer_ids(text or "")
+    if ids is None:
+        code, found = "target_layers_invalid", f"“{(text or '')[:80]}”"
+    elif not ids:
+        code, found = "target_layers_missing", "none"
+    elif len(set(ids)) < len(ids):
+        code, found = "target_layers_repeated", ", ".join(map(str, ids))
+    else:
+        return
+    yield Finding(
+        code,
+        Weight.BLOCK,
+        Subject.DRAFT,
+        expected="dflash/target_layer_ids, numbers with commas between, each once",
+        found=found,
+        where=draft.graph_file,
+        remedy=EXPORT_AGAIN,
+    )
+
+
+def inputs_complete(draft: ModelFacts) -> Iterator[Finding]:
+    """What the runtime feeds a draft with: it refuses a graph that lacks one of these."""
+    if draft.graph is None or not draft.kind().is_dflash_family:
+        return
+    inputs = draft.graph.inputs()
+    faults = [
+        f"no {name}"
+        for name in ("hidden_states", "position_ids", "attention_mask")
+        if name not in inputs
+    ]
+    if len({"inputs_embeds", "input_ids"} & inputs.keys()) != 1:
+        faults.append("not exactly one of inputs_embeds and input_ids")
+    if faults:
+        yield Finding(
+            "draft_inputs_incomplete",
+            Weight.BLOCK,
+            Subject.DRAFT,
+            expected="hidden_states, position_ids, attention_mask, inputs_embeds or input_ids",
+            found=", ".join(faults),
+            where=draft.graph_file,
+            remedy=EXPORT_AGAIN,
+        )
+
+
+def outputs_complete(draft: ModelFacts) -> Iterator[Finding]:
+    """The target's head is put onto last_hidden_state; some drafts bring logits of their own."""
+    if draft.graph is None or not draft.kind().is_dflash_family:
+        return
+    found = {"last_hidden_state", "logits"} & draft.graph.outputs().keys()
+    if len(found) != 1:
+        yield Finding(
+            "draft_outputs_incomplete",
+            Weight.BLOCK,
+            Subject.DRAFT,
+            expected="the output last_hidden_state or logits, one of them",
+            found=" and ".join(sorted(found)) or "neither",
+            where=draft.graph_file,
+            remedy=EXPORT_AGAIN,
+        )
+
+
+def hidden_states_shaped(draft: ModelFacts) -> Iterator[Finding]:
+    """Hidden states come as [batch, tokens, width]."""
+    if draft.graph is None or not draft.kind().is_dflash_family:
+        return
+    shape = draft.graph.inputs().get("hidden_states")
+    if shape is not None and (len(shape) != 3 or shape[0] not in {-1, 1}):
+        yield Finding(
+            "draft_hidden_states_shape",
+            Weight.BLOCK,
+            Subject.DRAFT,
+            expected="hidden_states of the shape [?, ?, width]",
+            found=str(list(shape)),
+            where=draft.graph_file,
+            remedy=EXPORT_AGAIN,
+        )
+
+
+def keeps_state(draft: ModelFacts) -> Iterator[Finding]:
+    """A stateless draft runs and is accepted, but its speed is doubtful: measure."""
+    if draft.graph is None or not draft.kind().is_dflash_family:
+        return
+    if draft.graph.is_stateful() and "beam_idx" in draft.graph.inputs():
+        return
+    yield Finding(
+        "draft_stateless",
+        Weight.WARN,
+        Subject.DRAFT,
+        expected="a graph that keeps its KV cache, with an input beam_idx",
+        found="none of that" if not draft.graph.is_stateful() else "no beam_idx",
+        where=draft.graph_file,
+        remedy=(
+            "Measure whether it pays. The task text-generation-with-past exports a draft that "
+            "keeps its cache."
+        ),
+    )
+
+
+def block_size_named(draft: ModelFacts) -> Iterator[Finding]:
+    """How many tokens the draft was trained to propose at once; the runtime takes 5 unasked."""
+    if not draft.kind().is_dflash_family or draft.config.block_size is not None:
+        return
+    yield Finding(
+        "block_size_missing",
+        Weight.INFO,
+        Subject.DRAFT,
+        expected="block_size",
+        found="none; five assistant tokens are tried",
+        where="config.json",
+        remedy="Copy config.json from the draft's checkpoint.",
+    )
+
+
+def runtime_knows_kind(draft: ModelFacts, runtime: str | None) -> Iterator[Finding]:
+    """Before 2026.5, what DFlash 2 and Markov heads add is passed over without a word."""
+    kind = draft.kind()
+    is_new = kind is ModelKind.DFLASH2 or (kind.is_dflash_family and draft.has_markov_head())
+    ours = parse_version(runtime or "")
+    if not is_new or ours is None or ours >= _MARKOV_HEADS_SINCE:
+        return
+    yield Finding(
+        "runtime_too_old_for_draft",
+        Weight.WARN,
+        Subject.DRAFT,
+        expected="OpenVINO 2026.5 or newer",
+        found=f"OpenVINO {runtime}, which runs this draft as a plain DFlash draft",
+        where=draft.graph_file,
+        remedy="Measure whether it pays, or wait for a DFlash Desktop with the newer OpenVINO.",
+    )
+
+
+def markov_head_whole(draft: ModelFacts) -> Iterator[Finding]:
+    """A Markov head is a second model beside the draft."""
+    if not draft.kind().is_dflash_family or not draft.has_markov_head():
+        return
+    files = (MARKOV_HEAD_GRAPH, MARKOV_HEAD_GRAPH.removesuffix(".xml") + ".bin")
+    missing = [name for name in files if name not in draft.file_sizes]
+    if missing:
+        yield Finding(
+            "markov_head_incomplete",
+            Weight.WARN,
+            Subject.DRAFT,
+            expected=" and ".join(files),
+            found=f"no {' and no '.join(missing)}",
+            where=draft.name,
+            remedy="Export the draft again, so that its Markov head comes with it.",
+        )

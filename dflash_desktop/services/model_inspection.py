@@ -1,0 +1,203 @@
+"""Read what a model folder says about itself; weights are never opened, only their sizes seen."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Final
+
+from dflash_desktop.domain.ir_reader import CHUNK_BYTES, IrError, read_ir_graph
+from dflash_desktop.domain.model_facts import (
+    TEXT_GRAPH,
+    VISION_GRAPH,
+    ConfigFacts,
+    ModelFacts,
+    TokenizerFacts,
+    parse_integer,
+)
+from dflash_desktop.domain.pair_contract import Finding, check_contract
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from dflash_desktop.domain.ir_graph import IrGraph
+
+_CONFIG_LIMIT_BYTES: Final = 8 << 20
+_CARD_LIMIT_BYTES: Final = 64 << 10
+_DETOKENIZER: Final = "openvino_detokenizer.xml"
+_FILE_LIMIT: Final = 20_000
+
+
+def check_folders(target_dir: Path, draft_dir: Path | None) -> tuple[Finding, ...]:
+    """All that the contract finds in these folders, for the installed runtime.
+
+    Takes a second or less, more on a slow disk: not for the window's thread. Raises `AppError`
+    when a folder cannot be looked into.
+    """
+    draft = None if draft_dir is None else inspect_model(draft_dir)
+    return check_contract(inspect_model(target_dir), draft, runtime=installed_runtime())
+
+
+def installed_runtime() -> str | None:
+    """The version of OpenVINO GenAI that the engine will use, asked without loading it."""
+    try:
+        return metadata.version("openvino-genai")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def inspect_model(folder: Path) -> ModelFacts:
+    """The folder's facts; what is missing or damaged is a fact, too.
+
+    Raises `AppError` ("folder_unreadable") when the folder cannot be looked into.
+    """
+    try:
+        sizes = _file_sizes(folder)
+    except OSError as error:
+        raise AppError(_unreadable(folder, error)) from error
+    is_vision = VISION_GRAPH in sizes and TEXT_GRAPH not in sizes
+    graph_file = VISION_GRAPH if is_vision else TEXT_GRAPH
+    graph, fault = _graph(folder / graph_file) if graph_file in sizes else (None, "")
+    return ModelFacts(
+        name=folder.name or str(folder),
+        file_sizes=sizes,
+        graph_file=graph_file,
+        graph=graph,
+        graph_fault=fault,
+        config=_config(folder / "config.json") if "config.json" in sizes else ConfigFacts(),
+        tokenizer=_tokenizer(folder / _DETOKENIZER) if _DETOKENIZER in sizes else None,
+        base_models=_base_models(folder / "README.md") if "README.md" in sizes else (),
+    )
+
+
+def _file_sizes(folder: Path) -> dict[str, int]:
+    """Ordinary files only: a pipe that is called like a model would never end."""
+    sizes: dict[str, int] = {}
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if len(sizes) >= _FILE_LIMIT:
+                raise OSError(f"more than {_FILE_LIMIT} files")
+            if entry.is_file():
+                sizes[entry.name] = entry.stat().st_size
+    return sizes
+
+
+def _graph(path: Path) -> tuple[IrGraph | None, str]:
+    try:
+        return read_ir_graph(_chunks(path)), ""
+    except IrError as error:
+        return None, str(error)
+    except OSError as error:
+        return None, error.strerror or repr(error)
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
+
+
+def _config(path: Path) -> ConfigFacts:
+    loaded = _json_object(path)
+    if loaded is None:
+        return ConfigFacts()
+    text_config = loaded.get("text_config")
+    config = {**loaded, **text_config} if isinstance(text_config, dict) else loaded
+    dflash = config.get("dflash_config")
+    draft = {**dflash, **config} if isinstance(dflash, dict) else config
+    return ConfigFacts(
+        is_readable=True,
+        architectures=_texts(loaded.get("architectures")),
+        hidden_size=_count(config.get("hidden_size")),
+        layer_count=_count(config.get("num_hidden_layers")),
+        vocabulary=_count(config.get("vocab_size")),
+        layer_types=_texts(config.get("layer_types")),
+        block_size=_count(draft.get("block_size")),
+        target_layer_count=_count(draft.get("num_target_layers")),
+        pad_token_ids=_ids(config.get("pad_token_id")),
+        eos_token_ids=_ids(config.get("eos_token_id")),
+        has_own_code="auto_map" in loaded,
+    )
+
+
+def _json_object(path: Path) -> dict[str, Any] | None:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_CONFIG_LIMIT_BYTES + 1)
+        if len(text) > _CONFIG_LIMIT_BYTES:
+            return None
+        loaded = json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return loaded if isinstance(loaded, dict) else None
+
+
+def _tokenizer(path: Path) -> TokenizerFacts | None:
+    graph, _ = _graph(path)
+    if graph is None:
+        return None
+    layers = {layer.id: layer for layer in graph.layers}
+    vocabulary = None
+    for decoder in graph.layers:
+        source, _ = graph.sources.get((decoder.id, 1), (-1, -1))
+        if decoder.type == "VocabDecoder" and source in layers:
+            shapes = [output.shape for output in layers[source].outputs]
+            vocabulary = _count(shapes[0][0]) if shapes and len(shapes[0]) == 1 else None
+    return TokenizerFacts(
+        vocabulary=vocabulary,
+        pad_token_id=parse_integer(graph.rt_info.get(("pad_token_id",), "")),
+        eos_token_id=parse_integer(graph.rt_info.get(("eos_token_id",), "")),
+    )
+
+
+def _base_models(card: Path) -> tuple[str, ...]:
+    """`base_model` in the head of a model card: one name, or a list of them."""
+    try:
+        with card.open("rb") as file:
+            lines = file.read(_CARD_LIMIT_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+    if not lines or lines[0].strip() != "---":
+        return ()
+    names: list[str] = []
+    is_inside = False
+    for line in lines[1:]:
+        key, colon, value = line.partition(":")
+        if line.strip() == "---":
+            break
+        if is_inside and line.lstrip().startswith("- "):
+            names.append(line.lstrip()[2:])
+        else:
+            is_inside = bool(colon) and key == "base_model"
+            names += [value] if is_inside and value.strip() else []
+    return tuple(plain for name in names if (plain := name.strip().strip("\"'[]")))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(_text, value)) if isinstance(value, list) else ()
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _ids(value: object) -> tuple[int, ...]:
+    values = value if isinstance(value, list) else [value]
+    return tuple(one for one in values if isinstance(one, int) and not isinstance(one, bool))
+
+
+def _unreadable(folder: Path, error: OSError) -> Problem:
+    return Problem(
+        code="folder_unreadable",
+        headline=f"“{folder.name}” cannot be read.",
+        advice="Check that the folder is there and that you may open it.",
+        detail=str(error),
+        remedies=(Remedy.CHOOSE_MODEL,),
+    )

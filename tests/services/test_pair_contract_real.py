@@ -1,0 +1,111 @@
+"""What the contract says about the real pair, and the real runtime's word on it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dflash_desktop.domain.pair_contract import Verdict, Weight, verdict_of
+from dflash_desktop.domain.problems import AppError
+from dflash_desktop.services.engine import Engine
+from dflash_desktop.services.model_inspection import check_folders
+from dflash_desktop.services.worker_launch import WorkerLauncher
+from tests.fakes.damaged_pairs import Damage, strip_locators
+from tests.fakes.ir_models import ModelFiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dflash_desktop.domain.pair import PairFolders
+
+pytestmark = [pytest.mark.starter, pytest.mark.openvino]
+
+
+def shorten(model: ModelFiles) -> None:
+    weights = model.folder / "openvino_model.bin"
+    data = weights.read_bytes()[:100_000_000]
+    weights.unlink()
+    weights.write_bytes(data)
+
+
+PRODUCER = "model.layers.self_attn.add1.layer"
+LAYERS = "2,8,14,20,26"
+REFUSED: dict[str, tuple[Damage, str]] = {
+    "locators_unguessable": (lambda t, d: strip_locators(t), "Eagle3 fallback found 0 outputs"),
+    "locators_invalid": (lambda t, d: t.annotate('{"layers": {'), "Malformed hidden-state annot"),
+    "locator_producer_missing": (
+        lambda t, d: t.edit(f'name="{PRODUCER}8"', 'name="gone"'),
+        "resolved to 0 live nodes",
+    ),
+    "locator_producer_ambiguous": (
+        lambda t, d: t.edit(f'name="{PRODUCER}9"', f'name="{PRODUCER}8"'),
+        "resolved to 2 live nodes",
+    ),
+    "locators_repeated": (
+        lambda t, d: t.edit(f"&quot;{PRODUCER}8&quot;", f"&quot;{PRODUCER}2&quot;"),
+        "Duplicate producer/output locator",
+    ),
+    "target_layer_outside": (
+        lambda t, d: d.edit(f'"{LAYERS}"', '"2,8,14,20,48"'),
+        "key '48' not found",
+    ),
+    "draft_outputs_incomplete": (
+        lambda t, d: d.edit('"last_hidden_state"', '"state"'),
+        "exactly one of 'last_hidden_state' or 'logits' output",
+    ),
+    "target_weights_short": (lambda t, d: shorten(t), "weights"),
+    "tokenizer_missing": (lambda t, d: t.remove("openvino_detokenizer.xml"), "detokenizer.xml"),
+    "draft_inputs_incomplete": (
+        lambda t, d: d.edit('"position_ids"', '"place"'),
+        "must have a 'position_ids' input",
+    ),
+}
+
+
+def copied(folder: Path, to: Path) -> ModelFiles:
+    """A copy that may be damaged; its weights are the original's."""
+    to.mkdir()
+    for file in folder.iterdir():
+        if file.suffix == ".bin":
+            (to / file.name).symlink_to(file)
+        else:
+            shutil.copyfile(file, to / file.name)
+    return ModelFiles(to)
+
+
+@pytest.fixture
+def target(starter_pair: PairFolders, tmp_path: Path) -> ModelFiles:
+    return copied(starter_pair.target_dir, tmp_path / "target")
+
+
+@pytest.fixture
+def draft(starter_pair: PairFolders, tmp_path: Path) -> ModelFiles:
+    assert starter_pair.draft_dir is not None
+    return copied(starter_pair.draft_dir, tmp_path / "draft")
+
+
+def test_the_starter_pair_is_good(starter_pair: PairFolders) -> None:
+    findings = check_folders(starter_pair.target_dir, starter_pair.draft_dir)
+    assert verdict_of(findings) is Verdict.GOOD
+
+
+@pytest.mark.parametrize("code", REFUSED)
+async def test_what_the_contract_blocks_the_runtime_refuses(
+    code: str, target: ModelFiles, draft: ModelFiles, starter_pair: PairFolders, tmp_path: Path
+) -> None:
+    damage, words_of_runtime = REFUSED[code]
+    damage(target, draft)
+    findings = check_folders(target.folder, draft.folder)
+    assert {one.code for one in findings if one.weight is Weight.BLOCK} == {code}
+
+    engine = Engine(launcher=WorkerLauncher(log_dir=tmp_path / "logs"))
+    damaged = replace(starter_pair, target_dir=target.folder, draft_dir=draft.folder)
+    try:
+        with pytest.raises(AppError) as raised:
+            await engine.load(damaged, device="CPU")
+    finally:
+        await engine.stop()
+    assert words_of_runtime in raised.value.problem.detail
