@@ -6,55 +6,25 @@ import asyncio
 import hashlib
 from typing import TYPE_CHECKING, Protocol
 
+from dflash_desktop.domain.model_facts import VISION_GRAPH
 from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.pair_contract import Finding, Subject, Weight, check_contract
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import StarterState, StarterStatus
-from dflash_desktop.workers.model_folder import (
-    MODEL_BIN,
-    ModelFolderError,
-    TargetFacts,
-    check_draft,
-    check_target,
-)
+from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
+from dflash_desktop.workers.model_folder import MODEL_BIN
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dflash_desktop.domain.model_facts import ModelFacts
     from dflash_desktop.services.settings_store import SettingsStore
 
-_UNREADABLE_WORDS = (
-    "“{name}” cannot be read.",
-    "Check that the folder is there and that you may open it.",
-)
-_EXPORT_DRAFT_AGAIN = "Export the draft again, or use the target without a draft."
-_FOLDER_WORDS = {
-    "model_missing": (
-        "“{name}” is not a complete OpenVINO model.",
-        (
-            "The folder must hold openvino_model.xml and .bin, openvino_tokenizer.xml and "
-            "openvino_detokenizer.xml. The details say which one is missing."
-        ),
-    ),
-    "model_broken": (
-        "A file of “{name}” is damaged.",
-        "Download or export this model again, then choose the folder once more.",
-    ),
-    "draft_missing": (
-        "“{name}” is not a complete OpenVINO draft.",
-        "The folder must hold openvino_model.xml and openvino_model.bin.",
-    ),
-    "draft_not_dflash": (
-        "“{name}” is not a DFlash draft.",
-        f"Its openvino_model.xml carries no DFlash marker. {_EXPORT_DRAFT_AGAIN}",
-    ),
-    "draft_broken": (
-        "The draft “{name}” is incomplete.",
-        (
-            "A file is empty, or openvino_model.xml names no target layers or no mask token. "
-            f"{_EXPORT_DRAFT_AGAIN}"
-        ),
-    ),
+_HEADLINES = {
+    Subject.TARGET: "“{name}” cannot be used as a target.",
+    Subject.DRAFT: "“{name}” cannot be used as a draft.",
+    Subject.PAIR: "This draft does not fit “{name}”.",
 }
 
 
@@ -122,9 +92,9 @@ class PairLibrary:
 
 
 def check_pair_folders(target_dir: Path, draft_dir: Path | None) -> None:
-    """Cheap checks of what the files say; reads no weights, but may wait for a slow disk.
+    """Check what the contract says about the folders; takes about a second, more on a slow disk.
 
-    Raises `AppError`.
+    Raises `AppError` with the first finding that blocks.
     """
     if draft_dir is not None and target_dir == draft_dir:
         raise AppError(
@@ -135,55 +105,31 @@ def check_pair_folders(target_dir: Path, draft_dir: Path | None) -> None:
                 remedies=(Remedy.CHOOSE_MODEL,),
             )
         )
-    target = _checked_target(target_dir)
-    if draft_dir is None:
-        return
-    try:
-        draft = check_draft(draft_dir)
-    except (ModelFolderError, OSError) as error:
-        raise AppError(_folder_problem(draft_dir, error)) from error
-    vocabulary, mask = target.vocab_size, draft.mask_token_id
-    if vocabulary is not None and mask is not None and mask >= vocabulary:
+    target = inspect_model(target_dir)
+    draft = None if draft_dir is None else inspect_model(draft_dir)
+    if target.graph_file == VISION_GRAPH:
         raise AppError(
             Problem(
-                code="draft_not_for_target",
-                headline="This draft was made for another target.",
-                advice=(
-                    f"Its mask token has the number {mask}, but this target knows only "
-                    f"{vocabulary} tokens. Choose the draft that belongs to this target."
-                ),
+                code="vision_target",
+                headline=f"“{target.name}” is a model for text and images.",
+                advice="This version runs models for text only. Choose another target.",
                 remedies=(Remedy.CHOOSE_MODEL,),
             )
         )
+    findings = check_contract(target, draft, runtime=installed_runtime())
+    for finding in findings:
+        if finding.weight is Weight.BLOCK:
+            raise AppError(_problem(finding, target, draft))
 
 
-def _checked_target(folder: Path) -> TargetFacts:
-    try:
-        facts = check_target(folder)
-    except (ModelFolderError, OSError) as error:
-        raise AppError(_folder_problem(folder, error)) from error
-    try:
-        check_draft(folder)
-    except (ModelFolderError, OSError):
-        return facts
-    raise AppError(
-        Problem(
-            code="draft_as_target",
-            headline=f"“{folder.name}” is a draft, not a target.",
-            advice="Choose the large model's folder as the target, and this one as its draft.",
-            remedies=(Remedy.CHOOSE_MODEL,),
-        )
-    )
-
-
-def _folder_problem(folder: Path, error: Exception) -> Problem:
-    code = error.code if isinstance(error, ModelFolderError) else "folder_unreadable"
-    headline, advice = _FOLDER_WORDS.get(code, _UNREADABLE_WORDS)
+def _problem(finding: Finding, target: ModelFacts, draft: ModelFacts | None) -> Problem:
+    """A finding that blocks, as a person meets it."""
+    model = draft if draft is not None and finding.subject is Subject.DRAFT else target
     return Problem(
-        code=code,
-        headline=headline.format(name=folder.name),
-        advice=advice,
-        detail=str(error),
+        code=finding.code,
+        headline=_HEADLINES[finding.subject].format(name=model.name),
+        advice=f"Found: {finding.found}. {finding.remedy}",
+        detail=f"{finding.where}: expected {finding.expected}; found {finding.found}",
         remedies=(Remedy.CHOOSE_MODEL,),
     )
 

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dflash_desktop.domain.model_facts import is_yes, parse_integer, parse_layer_ids
 from dflash_desktop.domain.pair import DraftFacts, PairFingerprint
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ class TargetFacts:
     """What the target's config.json says; None where it is silent."""
 
     context_tokens: int | None
-    vocab_size: int | None
 
 
 def check_target(folder: Path) -> TargetFacts:
@@ -46,7 +46,6 @@ def check_target(folder: Path) -> TargetFacts:
         config = {**config, **text_config}
     return TargetFacts(
         context_tokens=_positive_int(config.get("max_position_embeddings")),
-        vocab_size=_positive_int(config.get("vocab_size")),
     )
 
 
@@ -54,21 +53,21 @@ def check_draft(folder: Path) -> DraftFacts:
     """Raises `ModelFolderError` (draft_broken) unless this is a DFlash draft with its metadata."""
     _require(folder, (MODEL_XML, MODEL_BIN), "draft")
     info = _rt_info_text(folder / MODEL_XML)
-    if not re.search(r'<dflash_mode value="(?:True|true|1|YES)"', info):
+    if not is_yes(_entry(info, "dflash_mode")):
         raise ModelFolderError(
             "draft_not_dflash", f"{folder / MODEL_XML} carries no dflash_mode marker"
         )
-    ids = re.search(r'<target_layer_ids value="([0-9, ]+)"', info)
-    if ids is None:
+    layer_ids = parse_layer_ids(_entry(info, "target_layer_ids"))
+    if not layer_ids:
         raise ModelFolderError("draft_broken", f"{folder / MODEL_XML} names no target layers")
-    mask = re.search(r'<mask_token_id value="(\d+)"', info)
-    if mask is None:
+    mask_token_id = parse_integer(_entry(info, "mask_token_id"))
+    if mask_token_id is None:
         raise ModelFolderError("draft_broken", f"{folder / MODEL_XML} names no mask token")
     block = _positive_int(_config(folder).get("block_size"))
     return DraftFacts(
         block_size=block or _RUNTIME_DEFAULT_BLOCK_SIZE,
-        target_layer_ids=tuple(int(part) for part in ids.group(1).split(",") if part.strip()),
-        mask_token_id=int(mask.group(1)),
+        target_layer_ids=layer_ids,
+        mask_token_id=mask_token_id,
     )
 
 
@@ -119,3 +118,8 @@ def _rt_info_text(xml: Path) -> str:
         tail = file.read().decode("utf-8", "replace")
     start = tail.rfind("<rt_info>")
     return tail[start:] if start >= 0 else ""
+
+
+def _entry(info: str, name: str) -> str:
+    match = re.search(rf'<{name} value="([^"]*)"', info)
+    return match.group(1) if match else ""

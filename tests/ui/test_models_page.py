@@ -30,6 +30,7 @@ from dflash_desktop.ui.models.pane import ModelsPane
 from dflash_desktop.ui.models.presenter import ModelsPresenter
 from dflash_desktop.ui.models.words import loaded_facts, measured_fact
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
+from tests.fakes.ir_models import write_target
 from tests.ui.shell_values import LOADED, bench_report
 
 if TYPE_CHECKING:
@@ -120,10 +121,9 @@ class Setup:
 
 
 def make_model(folder: Path) -> Path:
-    folder.mkdir()
-    for name in ("openvino_model", "openvino_tokenizer", "openvino_detokenizer"):
-        (folder / f"{name}.xml").write_text("<net/>", encoding="utf-8")
-        (folder / f"{name}.bin").write_bytes(b"w" * 1500)
+    write_target(folder)
+    for weights in folder.glob("*.bin"):
+        weights.write_bytes(b"w" * 1500)
     return folder
 
 
@@ -230,7 +230,9 @@ async def test_a_folder_that_is_no_model_is_refused_beside_the_form(
     form = setup.pane.own_pair_form
     form.add_requested.emit("", tmp_path, None)
     await until(
-        lambda: any("not a complete" in label.text() for label in form.findChildren(QLabel))
+        lambda: any(
+            "cannot be used as a target" in label.text() for label in form.findChildren(QLabel)
+        )
     )
     assert setup.problems == []
 
