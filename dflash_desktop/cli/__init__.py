@@ -1,7 +1,7 @@
 """The command line, `dflash-desktop COMMAND`: find the command, run it, print the outcome.
 
 Exit codes: 0 done, 1 a fault that is explained, 2 wrong usage, 130 interrupted by the person,
-141 the reader of our output went away.
+141 the reader of our output went away. `verify` also answers with 1 and 2, as its help says.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from dflash_desktop import __version__
 from dflash_desktop.cli import bench, chat, doctor, recommend, starter
+from dflash_desktop.cli import bench, chat, doctor, starter, verify
 from dflash_desktop.cli.context import CommandContext
-from dflash_desktop.cli.result import JSON_VERSION
+from dflash_desktop.cli.result import JSON_VERSION, ResultWithExitCode
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ examples:
   {PROGRAM} chat --prompt "Hello"       ask one question
   {PROGRAM} bench --fast                measure what the draft gains here
   {PROGRAM} recommend                   which models fit this machine
+  {PROGRAM} verify TARGET DRAFT         find out why a draft does not help
   {PROGRAM} doctor --json               devices and versions, for a program
 
 Each command explains itself: {PROGRAM} chat --help
@@ -67,6 +69,7 @@ COMMANDS: Mapping[str, Command] = {
     "bench": bench,
     "recommend": recommend,
     "doctor": doctor,
+    "verify": verify,
 }
 
 
@@ -133,7 +136,7 @@ def _answer(arguments: Sequence[str], open_context: Callable[[], CommandContext]
     as_json = "--json" in arguments
     try:
         args = build_parser().parse_args(arguments)
-        output = _run(COMMANDS[args.command], args, open_context)
+        output, exit_code = _run(COMMANDS[args.command], args, open_context)
     except SystemExit as end:  # --help and --version
         return EXIT_OK if end.code is None else int(end.code)
     except UsageError as error:
@@ -147,7 +150,7 @@ def _answer(arguments: Sequence[str], open_context: Callable[[], CommandContext]
         return EXIT_INTERRUPTED
     if output:
         print(output)
-    return EXIT_OK
+    return exit_code
 
 
 INTERRUPTED = Problem(
@@ -167,20 +170,21 @@ def _usage_problem(error: UsageError) -> Problem:
 
 def _run(
     command: Command, args: argparse.Namespace, open_context: Callable[[], CommandContext]
-) -> str:
-    """What the command has to say, in the form that was asked for."""
+) -> tuple[str, int]:
+    """What the command has to say, in the form that was asked for, and its exit code."""
     import asyncio  # takes longer than all that a help text needs
 
-    async def run_in_context() -> str:
+    async def run_in_context() -> tuple[str, int]:
         async with open_context() as context:
             try:
                 result = await command.run(args, context)
-                return _json_text(result.as_json()) if args.json else result.as_text()
+                text = _json_text(result.as_json()) if args.json else result.as_text()
             except (AppError, CancelledByPersonError, BrokenPipeError):
                 raise
             except Exception as error:
                 _log.exception("%s failed", args.command)
                 raise AppError(_internal_problem(error, log_file=context.log_file)) from error
+        return text, result.exit_code if isinstance(result, ResultWithExitCode) else EXIT_OK
 
     return asyncio.run(run_in_context())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 JSON_VERSION = 1
 """Rises when a field of any JSON form goes away or changes its meaning, not for new fields."""
@@ -16,3 +16,12 @@ class Result(Protocol):
 
     def as_text(self) -> str:
         """The same for a person; empty when everything was already shown on the way."""
+
+
+@runtime_checkable
+class ResultWithExitCode(Result, Protocol):
+    """An outcome that a script can tell by the exit code alone."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 when all is good."""

@@ -123,6 +123,15 @@ def test_starter_status_when_it_is_ready(home_with_starter: dict[str, str]) -> N
 
 
 @pytest.mark.starter
+def test_verify_knows_the_pairs_of_the_library(home_with_starter: dict[str, str]) -> None:
+    code, printed = run("verify", "starter", env=home_with_starter)
+
+    assert code == 0
+    assert_documented("verify", printed)
+    assert printed["verdict"] == "good"
+
+
+@pytest.mark.starter
 def test_chat(home_with_starter: dict[str, str]) -> None:
     question = ("chat", "--prompt", "Count from one to twenty.", "--assistant-tokens", "3")
     code, printed = run(*question, "--max-tokens", "48", env=home_with_starter)

@@ -1,0 +1,77 @@
+"""`verify` as programs and people meet it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dflash_desktop.cli.verify import VerifyResult
+from dflash_desktop.services.model_inspection import check_folders
+from tests.cli.test_json_forms import REPOSITORY, assert_documented, run
+from tests.fakes.damaged_pairs import BLOCKING, WARNING
+from tests.fakes.ir_models import ModelFiles, write_draft, write_target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> ModelFiles:
+    return write_target(tmp_path / "target")
+
+
+@pytest.fixture
+def draft(tmp_path: Path) -> ModelFiles:
+    return write_draft(tmp_path / "draft")
+
+
+def verified(target: ModelFiles, draft: ModelFiles) -> VerifyResult:
+    return VerifyResult(check_folders(target.folder, draft.folder))
+
+
+def test_a_blocked_pair_in_the_documented_form(target: ModelFiles, draft: ModelFiles) -> None:
+    draft.edit("1,2,3", "1,2,48")
+    code, printed = run("verify", str(target.folder), str(draft.folder))
+
+    assert code == 2
+    assert_documented("verify", printed)
+    assert printed["verdict"] == "blocked"
+    findings = printed["findings"]
+    assert isinstance(findings, list)
+    assert findings[0]["code"] == "target_layer_outside"
+    assert (findings[0]["severity"], findings[0]["subject"]) == ("block", "pair")
+
+
+def test_the_exit_code_tells_the_verdict(target: ModelFiles, draft: ModelFiles) -> None:
+    assert verified(target, draft).exit_code == 0
+    draft.edit('"beam_idx"', '"index"')
+    assert verified(target, draft).exit_code == 1
+    draft.remove("openvino_model.bin")
+    assert verified(target, draft).exit_code == 2
+
+
+def test_the_words_name_the_fault_and_what_to_do(target: ModelFiles, draft: ModelFiles) -> None:
+    draft.edit("1,2,3", "1,2")
+    text = verified(target, draft).as_text()
+
+    assert text.startswith("This cannot work.\n\nFails: pair, openvino_model.xml")
+    assert "found     hidden_states of the width 384" in text
+    assert "expected  2 layers × 128 = 256" in text
+    assert "to do     The draft was not trained with this list of layers." in text
+
+
+def test_neither_a_folder_nor_a_pair_is_an_error() -> None:
+    code, printed = run("verify", "nowhere")
+
+    assert code == 1
+    assert_documented("error", printed)
+
+
+def test_every_code_is_documented() -> None:
+    text = (REPOSITORY / "docs" / "json.md").read_text(encoding="utf-8")
+    section = text.partition("\n## verify\n")[2].partition("\n## ")[0]
+    documented = set(re.findall(r"\w+", section))
+
+    assert {code for code, _ in (*BLOCKING.values(), *WARNING.values())} <= documented
