@@ -15,8 +15,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from dflash_desktop import __version__
-from dflash_desktop.cli import bench, chat, doctor, recommend, starter
-from dflash_desktop.cli import bench, chat, doctor, starter, verify
+from dflash_desktop.cli import bench, chat, doctor, recommend, starter, verify
 from dflash_desktop.cli.context import CommandContext
 from dflash_desktop.cli.result import JSON_VERSION, ResultWithExitCode
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
