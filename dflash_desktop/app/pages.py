@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
+
 from dflash_desktop.domain.starter import StarterState
 from dflash_desktop.ui.chat.pane import ChatPane
 from dflash_desktop.ui.chat.presenter import ChatPresenter
+from dflash_desktop.ui.chat.warm_up import warm_up
 from dflash_desktop.ui.conversations_presenter import ConversationsPresenter
 from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.pair_presenter import PairPresenter
@@ -78,6 +81,8 @@ class Pages:
     def begin(self) -> None:
         """Load the last model and be ready to chat, or offer the starter model."""
         self.show(Page.CHAT if self.pairs.load_preferred() else Page.STARTER)
+        # While the model loads; with the pane as context, since the window may be gone by then.
+        QTimer.singleShot(0, self.chat_pane, lambda: warm_up(self.chat_pane.transcript.drawing))
 
     def show(self, page: Page) -> None:
         """Bring a page to the front, building it if this is the first time."""

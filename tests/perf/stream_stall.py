@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QVBoxLayout, QWidget
 
 from dflash_desktop.ui.chat.drawing import Drawing
 from dflash_desktop.ui.chat.markdown_stream import MarkdownView
+from dflash_desktop.ui.chat.warm_up import warm_up
 from dflash_desktop.ui.theme import Theme
 
 MIXED = '''## Speculative decoding
@@ -139,6 +140,7 @@ def main() -> None:
     app = QApplication(sys.argv[:1])
     theme = Theme(app)
     # As the program does when its window is ready.
+    warm_up(Drawing(theme))
     gc.freeze()
     sys.setswitchinterval(0.001)
     wanted = sys.argv[1:] or list(KINDS)
