@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.benchmark import ChosenSetting, PromptKind, tried_assistant_tokens
-from dflash_desktop.domain.units import format_speedup
+from dflash_desktop.domain.units import format_speedup, significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -200,7 +200,7 @@ def _reason_against(worths: Sequence[SettingWorth]) -> str:
     best = max(right, key=lambda worth: worth.speedup)
     found = (
         f"Draft off: the best setting, {_tokens_words(best.assistant_tokens)}, gave "
-        f"{format_speedup(best.speedup)} over {_prompts_words(best.prompts)}"
+        f"{_below_the_bar(best.speedup)} over {_prompts_words(best.prompts)}"
     )
     if best.speedup < MIN_SPEEDUP:
         return f"{found}; it takes {format_speedup(MIN_SPEEDUP)} to be worth having."
@@ -213,6 +213,14 @@ def _reason_against(worths: Sequence[SettingWorth]) -> str:
         f"{found}, but whole answers, with the wait for their first word, took longer "
         f"({format_speedup(best.answer_speedup)})."
     )
+
+
+def _below_the_bar(speedup: float) -> str:
+    """A speed-up, with one more digit where it would read as the bar that it misses."""
+    words = format_speedup(speedup)
+    if speedup < MIN_SPEEDUP and words == format_speedup(MIN_SPEEDUP):
+        return f"{significant(speedup, 4)}x"
+    return words
 
 
 def _tokens_words(count: int) -> str:

@@ -163,3 +163,10 @@ def test_a_setting_that_was_tried_on_fewer_prompts_is_not_chosen() -> None:
 def test_nothing_to_compare_is_said() -> None:
     assert choose(()).reason == "Draft off: no answer was long enough to compare."
     assert choose((result(bench_run(3, None)),)).assistant_tokens == 0
+
+
+def test_a_gain_just_below_the_bar_is_not_written_as_the_bar() -> None:
+    chosen = choose([result(bench_run(3, 50.0 * 1.0184, baseline=50.0))])
+    assert chosen.assistant_tokens == 0
+    assert "1.018x" in chosen.reason
+    assert "it takes 1.02x" in chosen.reason
