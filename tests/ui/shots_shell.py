@@ -45,10 +45,7 @@ from dflash_desktop.domain.engine_state import (
 )
 from dflash_desktop.domain.generation import DraftState, KvCachePrecision
 from dflash_desktop.domain.pair import (
-    DraftFacts,
-    LoadedPair,
     MeasurementKey,
-    PairFingerprint,
     PairFolders,
 )
 from dflash_desktop.domain.problems import Problem, Remedy, Severity
@@ -75,6 +72,7 @@ from dflash_desktop.ui.models.words import (
 from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.starter.pane import StarterPane
 from dflash_desktop.ui.theme import Theme
+from tests.ui.shell_values import LOADED as MY_LOADED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,20 +91,8 @@ OWN = PairFolders(
     Path("/media/ada/models/ornith-1.5-9b-int4-ov-with-a-rather-long-folder-name/target"),
     None,
 )
-LOADED = LoadedPair(
-    target_dir=STARTER.target_dir,
-    draft_dir=STARTER.draft_dir,
-    draft=DraftFacts(8, (2, 8, 14, 20, 26), 16),
-    device="GPU.0",
-    device_name="Intel(R) Arc(TM) 140V GPU (16GB)",
-    driver="32.0.101.8000",
-    runtime="openvino-genai 2026.4.1",
-    kv_cache_precision=KvCachePrecision.F16,
-    context_tokens=8192,
-    keeps_both=True,
-    fingerprint=PairFingerprint("a", "b"),
-    load_seconds=3.21,
-    title=PIN.title,
+LOADED = replace(
+    MY_LOADED, title=PIN.title, target_dir=STARTER.target_dir, draft_dir=STARTER.draft_dir
 )
 
 

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QProgressBar, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
 
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.measure.report_view import ReportView
@@ -16,6 +16,7 @@ from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
+from dflash_desktop.ui.widgets.progress_card import ProgressCard
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 from dflash_desktop.ui.widgets.switch import Switch
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 _WIDTH = 860
-_BAR_STEPS = 1000
 _INTRO = (
     "The same questions are answered with and without the draft, in turns, on this device. The "
     "chat then uses the number of assistant tokens that is fastest here, or leaves the draft off."
@@ -99,9 +99,7 @@ class MeasurePane(PageColumn):
 
     def show_progress(self, sentence: str, share: float, numbers: str) -> None:
         """How far a measurement is: `share` from 0 to 1."""
-        self._sentence.show_text(sentence)
-        self._bar.setValue(round(share * _BAR_STEPS))
-        self._numbers.show_text(numbers)
+        self._progress.show_progress(sentence, numbers, share)
         self._problem.clear()
         self._show(View.PROGRESS)
 
@@ -155,26 +153,12 @@ class MeasurePane(PageColumn):
         column.addLayout(FlowRow(*self._built_measure_buttons("Measure fast", "Measure in full")))
         return part
 
-    def _built_progress(self) -> SurfaceFrame:
-        part = SurfaceFrame(Surface.CARD)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(GAP, GAP, GAP, GAP)
-        column.setSpacing(GAP_SMALL)
-        self._sentence = ElidedLabel(role=TextRole.STRONG)
-        self._bar = QProgressBar()
-        self._bar.setRange(0, _BAR_STEPS)
-        self._bar.setTextVisible(False)
-        self._bar.setAccessibleName("Measurement")
-        self._numbers = Label(role=TextRole.CAPTION)
-        cancel = Button("Cancel", theme=self._theme)
-        cancel.clicked.connect(self.cancel_requested)
-        bottom = QHBoxLayout()
-        bottom.addWidget(self._numbers, 1)
-        bottom.addWidget(cancel)
-        column.addWidget(self._sentence)
-        column.addWidget(self._bar)
-        column.addLayout(bottom)
-        return part
+    def _built_progress(self) -> ProgressCard:
+        self._progress = ProgressCard(
+            sentence=ElidedLabel(role=TextRole.STRONG), name="Measurement", theme=self._theme
+        )
+        self._progress.cancelled.connect(self.cancel_requested)
+        return self._progress
 
     def _built_report(self) -> SurfaceFrame:
         part = SurfaceFrame(Surface.PAGE)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QProgressBar, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QVBoxLayout
 
 from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.ui.problem_view import ProblemView
@@ -17,6 +17,7 @@ from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
+from dflash_desktop.ui.widgets.progress_card import ProgressCard
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 _WIDTH = 600
-_BAR_STEPS = 1000
 _SELECTABLE = (
     Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 )
@@ -115,9 +115,9 @@ class StarterPane(PageColumn):
         if self._parts[View.PROGRESS].isHidden():
             self._say("Getting the starter model", "You can look around meanwhile; it goes on.")
             self._show(View.PROGRESS)
-        self._sentence.show_text(progress.sentence)
-        self._numbers.show_text(numbers_line(progress))
-        self._bar.setValue(round(bar_share(progress) * _BAR_STEPS))
+        self._progress.show_progress(
+            progress.sentence, numbers_line(progress), bar_share(progress)
+        )
 
     def show_offline(self, problem: Problem) -> None:
         """Say which file is needed and how to bring it."""
@@ -180,26 +180,14 @@ class StarterPane(PageColumn):
         )
         return part
 
-    def _built_progress(self) -> SurfaceFrame:
-        part = SurfaceFrame(Surface.CARD)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(GAP, GAP, GAP, GAP)
-        column.setSpacing(GAP_SMALL)
-        self._sentence = Label(role=TextRole.STRONG, wraps=True)
-        self._bar = QProgressBar()
-        self._bar.setRange(0, _BAR_STEPS)
-        self._bar.setTextVisible(False)
-        self._bar.setAccessibleName("Installation of the starter model")
-        self._numbers = Label(role=TextRole.CAPTION)
-        cancel = Button("Cancel", theme=self._theme)
-        cancel.clicked.connect(self.cancel_requested)
-        bottom = QHBoxLayout()
-        bottom.addWidget(self._numbers, 1)
-        bottom.addWidget(cancel)
-        column.addWidget(self._sentence)
-        column.addWidget(self._bar)
-        column.addLayout(bottom)
-        return part
+    def _built_progress(self) -> ProgressCard:
+        self._progress = ProgressCard(
+            sentence=Label(role=TextRole.STRONG, wraps=True),
+            name="Installation of the starter model",
+            theme=self._theme,
+        )
+        self._progress.cancelled.connect(self.cancel_requested)
+        return self._progress
 
     def _built_offline(self) -> SurfaceFrame:
         part, column = _part()
