@@ -45,6 +45,8 @@ _EngineJob = (
 )
 _NOT_JOBS_OF_THIS_WORKER = (
     protocol.FetchWheelMember,
+    protocol.PlanRepos,
+    protocol.FetchRepos,
     protocol.Cancel,
     protocol.Ping,
     protocol.Shutdown,

@@ -21,12 +21,14 @@ from dflash_desktop.domain.generation import (
     SamplingParams,
     TextRun,
 )
+from dflash_desktop.domain.library import ModelFile
 from dflash_desktop.domain.pair import LoadedPair
+from dflash_desktop.domain.transfer import RepoPlan, RepoRequest, TransferPlan
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-PROTOCOL_VERSION: Final = 1
+PROTOCOL_VERSION: Final = 2
 MAX_FRAME_BYTES: Final = 256 * 1024 * 1024
 """No honest frame is larger; a larger length means that the stream is not ours."""
 
@@ -133,6 +135,49 @@ class FetchWheelMember(_Message, frozen=True, tag="fetch_wheel_member"):
     destination: Path
 
 
+class HubAccess(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the hub is reached; an empty text is the usual. It holds the token: never log it."""
+
+    endpoint: str = ""
+    token: str = ""
+    proxy: str = ""
+    ca_file: str = ""
+
+    def __repr__(self) -> str:
+        return f"HubAccess(endpoint={self.endpoint!r})"
+
+
+class PlanRepos(_Message, frozen=True, tag="plan_repos"):
+    """Ask the hub what a transfer would bring. → `ReposPlanned` or `Failed`.
+
+    `incoming_dir` is where an earlier attempt may have left files, a folder for each repository
+    (`incoming_folder_name`); `cache_dirs` are the hub's own caches, which are only read.
+    """
+
+    job: int
+    repos: tuple[RepoRequest, ...]
+    access: HubAccess
+    incoming_dir: Path
+    cache_dirs: tuple[Path, ...] = ()
+
+
+class FetchRepos(_Message, frozen=True, tag="fetch_repos"):
+    """Bring in all files of `plans` and verify each. → `FilesProgress`…, `ReposFetched`|`Failed`.
+
+    What `incoming_dir` already holds is continued, what the caches hold is linked or copied.
+    `only_paths` limits the first repository to these files (a repair). One job a process.
+    """
+
+    job: int
+    plans: tuple[RepoPlan, ...]
+    access: HubAccess
+    incoming_dir: Path
+    cache_dirs: tuple[Path, ...] = ()
+    use_xet: bool = True
+    max_bytes_per_second: int | None = None
+    only_paths: tuple[str, ...] = ()
+
+
 class Cancel(_Message, frozen=True, tag="cancel"):
     """Stop job `job`; it still answers with `Finished` or `Failed`. Unknown jobs are ignored."""
 
@@ -164,6 +209,8 @@ Command = (
     | ConvertGguf
     | ListDevices
     | FetchWheelMember
+    | PlanRepos
+    | FetchRepos
     | Cancel
     | Unload
     | Ping
@@ -283,6 +330,36 @@ class Fetched(_Message, frozen=True, tag="fetched"):
     path: Path
 
 
+class ReposPlanned(_Message, frozen=True, tag="repos_planned"):
+    """What the transfer will take."""
+
+    job: int
+    plan: TransferPlan
+
+
+class FileState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How far one file is; `repo` is the index of its plan."""
+
+    repo: int
+    path: str
+    done_bytes: int
+    is_verified: bool = False
+
+
+class FilesProgress(_Message, frozen=True, tag="files_progress"):
+    """The files that changed since the last one, at most five times a second."""
+
+    job: int
+    files: tuple[FileState, ...]
+
+
+class ReposFetched(_Message, frozen=True, tag="repos_fetched"):
+    """Every file is in `incoming_dir` and was verified; one tuple of files for each plan."""
+
+    job: int
+    files: tuple[tuple[ModelFile, ...], ...]
+
+
 class Failed(_Message, frozen=True, tag="failed"):
     """A job broke off. `code` is stable; `raw` is the untouched error text for Details.
 
@@ -324,6 +401,9 @@ Event = (
     | Devices
     | Transfer
     | Fetched
+    | ReposPlanned
+    | FilesProgress
+    | ReposFetched
     | Failed
     | Unloaded
     | Pong

@@ -1,0 +1,91 @@
+"""A model on this disk, as the library knows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+
+
+class ModelRole(StrEnum):
+    """What a model is good for, from its own files."""
+
+    TARGET = "target"
+    DRAFT = "draft"
+    IMAGE = "image"  # makes pictures
+    OTHER = "other"
+
+
+class ModelCondition(StrEnum):
+    """What is known of its bytes."""
+
+    VERIFIED = "verified"  # every byte is what the manifest says
+    UNVERIFIED = "unverified"  # nobody has compared it yet: an added folder being hashed
+    DAMAGED = "damaged"  # the last comparison found differences
+    ABSENT = "absent"  # the folder is not there: a stick that was pulled out
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """One file of a model; `path` is relative, with "/"."""
+
+    path: str
+    size_bytes: int
+    sha256: str  # 64 hex digits
+
+
+@dataclass(frozen=True, slots=True)
+class ModelManifest:
+    """What a folder must hold; written last, so a folder without it does not count."""
+
+    repo_id: str  # empty for a folder that a person added
+    commit: str  # 40 hex digits, empty likewise
+    endpoint: str  # where it came from, without any credentials
+    files: tuple[ModelFile, ...]
+    role: ModelRole
+    precision: str  # "int4", "int8", "fp16"…; empty: not known
+    installed_at: datetime
+    verified_at: datetime | None
+
+    @property
+    def size_bytes(self) -> int:
+        """The sum of all files."""
+        return sum(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledModel:
+    """One model of the library; `id` is stable and can be typed: "owner/name" or "name"."""
+
+    id: str
+    title: str
+    path: Path
+    manifest: ModelManifest
+    condition: ModelCondition
+    is_ours: bool  # downloaded by this program, so it may delete it; else only a reference
+    last_used_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileDifference:
+    """One file that is not what the manifest says."""
+
+    path: str
+    kind: str  # "missing", "size", "bytes", "extra", "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    """The outcome of comparing every byte."""
+
+    model_id: str
+    checked_files: int
+    checked_bytes: int
+    differences: tuple[FileDifference, ...]
+    at: datetime
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing differs; files that are there in addition are no fault."""
+        return all(d.kind == "extra" for d in self.differences)
