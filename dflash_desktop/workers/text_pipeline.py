@@ -248,6 +248,9 @@ class PairPipelines:
         if source.device == "CPU":
             # A desktop is shared: pinned threads wait behind other programs (measured: 4 to 9 %).
             common["ENABLE_CPU_PINNING"] = False
+            # Processors with bf16 would compute in it: then a cache of f32 is refused (2026.4.1,
+            # AVX512-BF16), and the draft's text would not stay the target's own.
+            common["INFERENCE_PRECISION_HINT"] = "f32"
         properties: dict[str, Any] = {
             "KV_CACHE_PRECISION": str(source.kv_cache_precision),
             **common,
