@@ -47,7 +47,7 @@ class HubServer(ThreadingHTTPServer):
         """Without a slash at the end."""
         return f"{'https' if self._context else 'http'}://127.0.0.1:{self.server_port}"
 
-    def process_request_thread(self, request: Any, client_address: object) -> None:
+    def process_request_thread(self, request: Any, client_address: object) -> None:  # noqa: ANN401 - as above it
         """Keep account of open connections, so that closing can end them."""
         if self._context is not None:
             try:
