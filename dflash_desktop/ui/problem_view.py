@@ -43,7 +43,8 @@ class ProblemView(SurfaceFrame):
     """Hidden until `show_problem`.
 
     Signals: `remedy_chosen(Remedy)` for the button that was pressed, `dismissed` after the
-    person closed the banner. `report` makes the text behind "Copy details".
+    person closed the banner. `report` makes the text behind "Copy details". One that tells a
+    state, which lasts until something is done, cannot be dismissed.
     """
 
     remedy_chosen = Signal(Remedy)
@@ -54,6 +55,7 @@ class ProblemView(SurfaceFrame):
         *,
         theme: Theme,
         report: Callable[[Problem], str],
+        can_dismiss: bool = True,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(Surface.CARD, parent)
@@ -71,6 +73,8 @@ class ProblemView(SurfaceFrame):
             )
         self._close = IconButton(IconName.CLOSE, "Dismiss", theme=theme)
         self._close.clicked.connect(self._on_dismissed)
+        if not can_dismiss:
+            self._close.hide()
         self._remedies = QHBoxLayout()
         self._remedies.setSpacing(GAP_SMALL)
         self._fold = Button("Details", theme=theme, kind=ButtonKind.QUIET)
