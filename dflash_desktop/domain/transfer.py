@@ -8,6 +8,14 @@ from enum import StrEnum
 from dflash_desktop.domain.problems import Problem
 
 
+def incoming_folder_name(repo_id: str) -> str:
+    """The folder of a repository inside a transfer's incoming folder; no commit is in it.
+
+    So a new commit finds the files that did not change.
+    """
+    return repo_id.replace("/", "--")
+
+
 @dataclass(frozen=True, slots=True)
 class RepoRequest:
     """One repository of a hub; `revision` is a branch, a tag or a commit."""

@@ -159,6 +159,7 @@ class PlanRepos(_Message, frozen=True, tag="plan_repos"):
     access: HubAccess
     incoming_dir: Path
     cache_dirs: tuple[Path, ...] = ()
+    answer_seconds: float = 30.0  # how long the hub may take for one answer
 
 
 class FetchRepos(_Message, frozen=True, tag="fetch_repos"):
@@ -176,6 +177,7 @@ class FetchRepos(_Message, frozen=True, tag="fetch_repos"):
     use_xet: bool = True
     max_bytes_per_second: int | None = None
     only_paths: tuple[str, ...] = ()
+    stall_seconds: float = 60.0  # no byte of any file for so long: "stalled"
 
 
 class Cancel(_Message, frozen=True, tag="cancel"):
@@ -364,7 +366,7 @@ class Failed(_Message, frozen=True, tag="failed"):
     """A job broke off. `code` is stable; `raw` is the untouched error text for Details.
 
     `tainted` means that this process must not be used again (a GPU error, out of memory).
-    `facts` carries numbers for the sentence, by name.
+    `facts` carries numbers for the sentence and `words` names (a file, a host), by name.
     """
 
     job: int
@@ -372,6 +374,7 @@ class Failed(_Message, frozen=True, tag="failed"):
     raw: str
     tainted: bool = False
     facts: dict[str, int] = {}
+    words: dict[str, str] = {}
 
 
 class Unloaded(_Message, frozen=True, tag="unloaded"):
