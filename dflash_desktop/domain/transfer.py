@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -32,6 +33,12 @@ class TransferRequest:
     id: str
     title: str
     repos: tuple[RepoRequest, ...]
+
+
+def request_id(repos: tuple[RepoRequest, ...]) -> str:
+    """An id that is the same for the same wish, and another one for other files of a model."""
+    parts = [f"{repo.repo_id}@{repo.revision}:{','.join(repo.patterns)}" for repo in repos]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +129,7 @@ class Transfer:
     files: tuple[FileProgress, ...] = ()
     attempt: int = 1
     notice: str = ""  # one sentence beside the bar: why it waits, what will happen next
-    problem: Problem | None = None  # of a transfer that failed
+    problem: Problem | None = None  # of one that failed, or that a full disk has paused
 
     @property
     def id(self) -> str:

@@ -48,6 +48,11 @@ class InstallLock:
             os.close(self._handle)
             self._handle = None
 
+    @property
+    def is_mine(self) -> bool:
+        """Whether this holder has it."""
+        return self._handle is not None
+
     def is_held_by_anyone(self) -> bool:
         """Whether an installation runs now, here or in another process."""
         if self._handle is not None:

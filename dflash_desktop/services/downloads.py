@@ -1,0 +1,257 @@
+"""Downloads: one transfer runs at a time, and all survive the end of the program."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.transfer import Transfer, TransferState
+from dflash_desktop.services import transfer_problems as problems
+from dflash_desktop.services.atomic_file import write_problem
+from dflash_desktop.services.fetch_process import FetchFailedError
+from dflash_desktop.services.install_lock import InstallLock
+from dflash_desktop.services.transfer_queue import TransferQueue
+from dflash_desktop.services.transfer_run import TransferRun
+from dflash_desktop.services.transfer_store import StoredTransfer, TransferStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from dflash_desktop.domain.transfer import TransferPlan, TransferRequest
+    from dflash_desktop.paths import AppPaths
+    from dflash_desktop.services.keep_awake import KeepAwake
+    from dflash_desktop.services.transfer_queue import QueuedTransfer
+    from dflash_desktop.services.transfer_run import TransferWorld
+
+_log = logging.getLogger(__name__)
+
+_OWNER_LOOK_SECONDS: Final = 2.0
+_KEPT_PLANS: Final = 8
+
+
+class Downloads:
+    """All transfers of this person. Use it on the loop's thread; nothing here blocks.
+
+    Only one process runs the queue (`begin`). While another one does, transfers that are added
+    here wait until that one ends.
+    """
+
+    def __init__(
+        self, *, paths: AppPaths, world: TransferWorld, keep_awake: KeepAwake | None = None
+    ) -> None:
+        self._world = world
+        self._keep_awake = keep_awake
+        self._incoming_dir = paths.incoming_dir / "transfers"
+        self._queue = TransferQueue(
+            store=TransferStore(paths.data_dir / "downloads.json"),
+            lock=InstallLock(paths.incoming_dir / "downloads.lock"),
+        )
+        self._plans: dict[TransferRequest, TransferPlan] = {}
+        self._only: str | None = None
+        self._wake = asyncio.Event()
+        self._owning: asyncio.Task[None] | None = None
+        self._running: tuple[str, asyncio.Task[None]] | None = None
+        self._removals: set[asyncio.Task[None]] = set()
+
+    # --- what can be seen ---------------------------------------------------------------------
+
+    def transfers(self) -> tuple[Transfer, ...]:
+        """All of them in the order of the queue; finished ones stay until they are removed."""
+        return tuple(entry.shown for entry in self._queue.entries)
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each change; the returned function ends that."""
+        return self._queue.subscribe(listener)
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process runs the queue; else another one does."""
+        return self._queue.is_ours
+
+    # --- what can be done ---------------------------------------------------------------------
+
+    def begin(self, *, only: str | None = None) -> None:
+        """Run the queue from now on; `only` leaves all others but this transfer waiting."""
+        self._only = only
+        if self._owning is None:
+            self._queue.own()
+            self._owning = asyncio.create_task(self._run_queue(), name="downloads")
+        self._wake.set()
+
+    async def plan(self, request: TransferRequest) -> TransferPlan:
+        """What the request would bring. Raises `AppError`.
+
+        Adding the same request afterwards takes the very commits that were planned here.
+        """
+        try:
+            plan = await self._world.plan(request, self._folder(StoredTransfer(request)))
+        except FetchFailedError as error:
+            raise AppError(self._world.explain(error)) from error
+        self._plans.pop(request, None)
+        self._plans[request] = plan
+        while len(self._plans) > _KEPT_PLANS:
+            del self._plans[next(iter(self._plans))]
+        return plan
+
+    def add(self, request: TransferRequest, *, is_first: bool = False) -> None:
+        """Start or queue a transfer; one that is here and waits for a person goes on.
+
+        A request of the same id for other files takes the place of the first. Raises `AppError`
+        when that is in the hands of another process.
+        """
+        self.begin(only=self._only)
+        plan = self._plans.pop(request, None)
+        known = self._queue.find(request.id)
+        if known is not None and known.shown.is_open and known.stored.request == request:
+            self.resume(request.id)
+        else:
+            if known is not None:
+                self.remove(request.id, keep_files=True)
+            self._queue.append(StoredTransfer(request, plans=plan.repos if plan else ()))
+        if is_first:
+            self.move(request.id, 0)
+        self._changed()
+
+    def pause(self, transfer_id: str) -> None:
+        """Stop it and keep what arrived. Raises `AppError`, as all that follow."""
+        entry = self._queue.ours(transfer_id)
+        if entry.shown.is_open and entry.shown.state is not TransferState.FAILED:
+            self._stop(transfer_id)
+            self._queue.settle(entry, TransferState.PAUSED)
+
+    def resume(self, transfer_id: str) -> None:
+        """Let it go on, also after it failed or a full disk paused it."""
+        entry = self._queue.ours(transfer_id)
+        if entry.shown.state in (TransferState.PAUSED, TransferState.FAILED):
+            self._queue.settle(entry, TransferState.WAITING)
+            self._wake.set()
+
+    def remove(self, transfer_id: str, *, keep_files: bool) -> None:
+        """Stop it and take it out of the queue; without `keep_files` what arrived is deleted."""
+        entry = self._queue.ours(transfer_id)
+        stopped = self._stop(transfer_id)
+        self._queue.entries.remove(entry)
+        if not keep_files:
+            deletion = _delete(self._folder(entry.stored), after=stopped)
+            removal = asyncio.create_task(deletion, name="delete a download")
+            self._removals.add(removal)
+            removal.add_done_callback(self._removals.discard)
+        self._changed()
+
+    def move(self, transfer_id: str, position: int) -> None:
+        """Give it another place in the queue, from 0; what runs goes on running."""
+        entry = self._queue.ours(transfer_id)
+        self._queue.entries.remove(entry)
+        self._queue.entries.insert(max(position, 0), entry)
+        self._changed()
+
+    async def close(self) -> None:
+        """Stop everything; what was under way goes on at the next start."""
+        if self._owning is not None:
+            self._owning.cancel()
+            await asyncio.wait([self._owning])
+        if self._removals:
+            await asyncio.wait(self._removals)
+        await self._queue.release()
+
+    # --- the queue ----------------------------------------------------------------------------
+
+    async def _run_queue(self) -> None:
+        try:
+            while not self._queue.own():  # noqa: ASYNC110 - another process cannot wake us
+                await asyncio.sleep(_OWNER_LOOK_SECONDS)
+            while True:
+                self._wake.clear()
+                # Kept before it begins: a process that dies in it must find it again.
+                await self._queue.save()
+                entry = self._next()
+                if entry is not None:
+                    await self._run(entry)
+                else:
+                    self._let_sleep()
+                    await self._wake.wait()
+        finally:
+            if self._running is not None:
+                self._running[1].cancel()
+                await asyncio.wait([self._running[1]])
+            self._let_sleep()
+
+    def _next(self) -> QueuedTransfer | None:
+        """The first that waits for nothing but its turn."""
+        for entry in self._queue.entries:
+            is_wanted = self._only in (None, entry.id)
+            if is_wanted and entry.shown.state is TransferState.WAITING:
+                return entry
+        return None
+
+    async def _run(self, entry: QueuedTransfer) -> None:
+        if self._keep_awake is not None:
+            self._keep_awake.hold()
+        task = asyncio.create_task(self._outcome(entry), name="download")
+        self._running = (entry.id, task)
+        # Only waited for: a person who pauses it cancels it, and the queue goes on.
+        await asyncio.wait([task])
+        self._running = None
+
+    async def _outcome(self, entry: QueuedTransfer) -> None:
+        """Run one to its end, and say how that was."""
+
+        def show(transfer: Transfer) -> None:
+            entry.shown = transfer
+            self._queue.tell()
+
+        def keep(stored: StoredTransfer) -> None:
+            entry.stored = stored
+            self._queue.changed()
+
+        folder = self._folder(entry.stored)
+        run = TransferRun(entry.stored, folder=folder, world=self._world, show=show, keep=keep)
+        try:
+            await run.run()
+            await _delete(folder)
+        except AppError as error:
+            self._fail(entry, error.problem)
+        except OSError as error:
+            self._fail(entry, write_problem(error, what="The download", kept="Nothing is lost."))
+        except Exception as error:  # noqa: BLE001 - the queue must outlive our own mistakes
+            _log.exception("a download ended by a mistake of the program")
+            self._fail(entry, problems.failed("internal_error", repr(error)))
+        else:
+            self._queue.settle(entry, TransferState.DONE)
+
+    def _fail(self, entry: QueuedTransfer, problem: Problem) -> None:
+        """A full disk pauses, since a person makes room and lets it go on."""
+        is_full = problem.code == "disk_full"
+        self._queue.settle(
+            entry, TransferState.PAUSED if is_full else TransferState.FAILED, problem
+        )
+
+    # --- small steps --------------------------------------------------------------------------
+
+    def _folder(self, stored: StoredTransfer) -> Path:
+        return self._incoming_dir / stored.folder_name
+
+    def _stop(self, transfer_id: str) -> asyncio.Task[None] | None:
+        """End it if it runs; the task is done when its processes are gone."""
+        if self._running is None or self._running[0] != transfer_id:
+            return None
+        self._running[1].cancel()
+        return self._running[1]
+
+    def _changed(self) -> None:
+        self._queue.changed()
+        self._wake.set()
+
+    def _let_sleep(self) -> None:
+        if self._keep_awake is not None:
+            self._keep_awake.release()
+
+
+async def _delete(folder: Path, *, after: asyncio.Task[None] | None = None) -> None:
+    if after is not None:
+        await asyncio.wait([after])
+    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

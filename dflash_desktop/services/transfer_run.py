@@ -1,0 +1,292 @@
+"""The life of one transfer: plan, fetch with as many attempts as it takes, install."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Protocol
+
+from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.retry_policy import STALLED, FaultKind, fault_kind, wait_seconds
+from dflash_desktop.domain.transfer import Transfer, TransferState
+from dflash_desktop.domain.transfer_progress import TransferProgress
+from dflash_desktop.services import transfer_problems as problems
+from dflash_desktop.services.fetch_process import FetchFailedError, fetch_events
+from dflash_desktop.services.machine_watch import MachineWatch
+from dflash_desktop.services.transfer_attempt import (
+    DEFAULT_LIMITS,
+    NEW_NETWORK,
+    WOKE,
+    AttemptNews,
+    TransferAttempt,
+    TransferLimits,
+)
+from dflash_desktop.services.worker_launch import WorkerLauncher
+from dflash_desktop.workers.protocol import FetchRepos, PlanRepos, ReposPlanned
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dflash_desktop.domain.transfer import TransferPlan, TransferRequest
+    from dflash_desktop.services.transfer_store import StoredTransfer
+    from dflash_desktop.workers.protocol import HubAccess
+
+_log = logging.getLogger(__name__)
+
+_DISK_MARGIN_BYTES: Final = 32 * 1024 * 1024
+_STALLS_WITH_XET: Final = 2
+"""The attempt after the second stall is plain HTTP."""
+
+
+class HubReach(Protocol):
+    """What a transfer asks about the way to the hub."""
+
+    async def access(self) -> HubAccess:
+        """Address, token and proxy as they are set now."""
+
+    def cache_dirs(self) -> tuple[Path, ...]:
+        """The hub's own caches that may be read."""
+
+    @property
+    def max_bytes_per_second(self) -> int | None:
+        """How fast a download may be."""
+
+
+class Installing(Protocol):
+    """Where verified files go."""
+
+    async def install(self, incoming: Path, stored: StoredTransfer, *, endpoint: str) -> None:
+        """Put each repository in place; one that already is stays. Raises `AppError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferWorld:
+    """What every transfer works with; `explain` puts a failure into words."""
+
+    launcher: WorkerLauncher
+    hub: HubReach
+    installing: Installing
+    explain: Callable[[FetchFailedError], Problem]
+    make_watch: Callable[[], MachineWatch]
+    limits: TransferLimits = DEFAULT_LIMITS
+
+    async def plan(self, request: TransferRequest, folder: Path) -> TransferPlan:
+        """Ask the hub what a request would bring. Raises `FetchFailedError`."""
+        job = PlanRepos(
+            job=1,
+            repos=request.repos,
+            access=await self.hub.access(),
+            incoming_dir=folder,
+            cache_dirs=self.hub.cache_dirs(),
+        )
+        async with aclosing(fetch_events(self.launcher.fetch(), job)) as events:
+            async for event in events:
+                if isinstance(event, ReposPlanned):
+                    return event.plan
+        raise FetchFailedError("worker_error", "no plan came")
+
+
+class TransferRun:
+    """Runs one transfer until it is installed; cancelling its task ends every process of it.
+
+    `show` is called with every change, `keep` with what must survive the program.
+    """
+
+    def __init__(
+        self,
+        stored: StoredTransfer,
+        *,
+        folder: Path,
+        world: TransferWorld,
+        show: Callable[[Transfer], None],
+        keep: Callable[[StoredTransfer], None],
+    ) -> None:
+        self._stored = stored
+        self._folder = folder
+        self._world = world
+        self._show = show
+        self._keep = keep
+        self._watch = world.make_watch()
+        self._progress = TransferProgress(stored.plans)
+        self._attempt = 1
+        self._failures = 0
+        self._stalls = 0
+        self._has_planned_anew = False
+        self._notice = ""
+
+    async def run(self) -> None:
+        """Returns when all is installed.
+
+        Raises `AppError` when a person must do something; its code is "disk_full" when the
+        transfer can simply go on after there is room.
+        """
+        while True:
+            try:
+                if not self._stored.fetched:
+                    if not self._stored.plans:
+                        await self._plan()
+                    await self._fetch()
+                await self._install()
+            except FetchFailedError as error:
+                await self._after(error)
+            else:
+                return
+
+    async def _plan(self) -> None:
+        self._publish(TransferState.PLANNING)
+        plan = await self._world.plan(self._stored.request, self._folder)
+        self._remember(replace(self._stored, plans=plan.repos))
+        self._progress = TransferProgress(plan.repos)
+
+    async def _fetch(self) -> None:
+        await asyncio.to_thread(self._prepare_folder)
+        self._publish(TransferState.RUNNING)
+        hub = self._world.hub
+        job = FetchRepos(
+            job=1,
+            plans=self._stored.plans,
+            access=await hub.access(),
+            incoming_dir=self._folder,
+            cache_dirs=hub.cache_dirs(),
+            use_xet=self._stalls < _STALLS_WITH_XET,
+            max_bytes_per_second=hub.max_bytes_per_second,
+        )
+        attempt = TransferAttempt(
+            worker=self._world.launcher.fetch(),
+            job=job,
+            progress=self._progress,
+            limits=self._world.limits,
+            watch=self._watch,
+        )
+        began_bytes = self._progress.done_bytes
+        async with aclosing(attempt.news()) as all_news:
+            async for news in all_news:
+                if self._progress.done_bytes > began_bytes:
+                    self._failures, self._notice = 0, ""
+                self._publish(news.state, news)
+        self._remember(replace(self._stored, fetched=attempt.files))
+
+    async def _install(self) -> None:
+        self._notice = "Putting it into the library."
+        self._publish(TransferState.CHECKING)
+        access = await self._world.hub.access()
+        await self._world.installing.install(self._folder, self._stored, endpoint=access.endpoint)
+
+    def _prepare_folder(self) -> None:
+        """Refuse what cannot fit before it is begun. Blocking; raises `AppError`, `OSError`."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        plans = self._stored.plans
+        present = max(folder_bytes(self._folder), sum(plan.present_bytes for plan in plans))
+        needed = sum(plan.size_bytes for plan in plans) - present
+        free = shutil.disk_usage(self._folder).free
+        if needed > 0 and needed + min(_DISK_MARGIN_BYTES, needed // 10) > free:
+            raise AppError(problems.disk_full(self._folder, needed_bytes=needed, free_bytes=free))
+
+    # --- after a failure ---------------------------------------------------------------------
+
+    async def _after(self, error: FetchFailedError) -> None:
+        """Wait for the next attempt, or raise `AppError` if only a person can help."""
+        _log.info("attempt %d of a download ended: %s", self._attempt, error.code)
+        self._attempt += 1
+        if error.code in (WOKE, NEW_NETWORK):
+            self._failures, self._notice = 0, ""
+            return
+        match fault_kind(error.code):
+            case FaultKind.DISK_FULL:
+                raise AppError(self._disk_full(error)) from error
+            case FaultKind.COMMIT_GONE if self._stored.plans and not self._has_planned_anew:
+                self._has_planned_anew = True
+                self._notice = "The hub no longer has the version that was planned: planning anew."
+                self._remember(replace(self._stored, plans=(), fetched=()))
+            case FaultKind.TRANSIENT:
+                await self._wait_after(error)
+            case _:
+                raise AppError(self._world.explain(error)) from error
+
+    async def _wait_after(self, error: FetchFailedError) -> None:
+        is_stall = error.code == STALLED
+        if is_stall and self._stalls < _STALLS_WITH_XET:
+            # A new connection, and then another way of transfer, cure most of them at once.
+            self._stalls += 1
+            is_first = self._stalls == 1
+            self._notice = (
+                "Nothing arrived any more: a new attempt."
+                if is_first
+                else "Nothing arrived any more: a new attempt in the plain way, without Xet."
+            )
+            return
+        limits = self._world.limits
+        problem = (
+            problems.stalled(limits.stall_seconds) if is_stall else self._world.explain(error)
+        )
+        self._failures += 1
+        if self._failures >= limits.give_up_after:
+            raise AppError(problem) from error
+        asked = error.facts.get("retry_after_seconds")
+        seconds = wait_seconds(
+            self._failures,
+            jitter=random.random(),  # noqa: S311 - spreads load, guards nothing
+            asked_seconds=None if asked is None else float(asked),
+        )
+        await self._wait(seconds * limits.wait_factor, problem.headline)
+
+    async def _wait(self, seconds: float, reason: str) -> None:
+        """Let time pass; a machine that wakes up or gets a network ends the wait."""
+        self._watch.look()
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self._notice = f"{reason} Next attempt in {max(1, round(left))} s."
+            self._publish(TransferState.STALLED)
+            await asyncio.sleep(min(left, self._world.limits.tick_seconds))
+            if self._watch.look() is not None:
+                break
+        self._notice = ""
+
+    def _disk_full(self, error: FetchFailedError) -> Problem:
+        return problems.disk_full(
+            self._folder,
+            needed_bytes=self._progress.total_bytes - self._progress.done_bytes,
+            free_bytes=shutil.disk_usage(self._folder).free,
+            detail=str(error),
+        )
+
+    # --- telling -----------------------------------------------------------------------------
+
+    def _remember(self, stored: StoredTransfer) -> None:
+        self._stored = replace(stored, done_bytes=self._progress.done_bytes)
+        self._keep(self._stored)
+
+    def _publish(self, state: TransferState, news: AttemptNews | None = None) -> None:
+        progress = self._progress
+        rate = news.bytes_per_second if news else None
+        missing = progress.total_bytes - progress.done_bytes
+        self._show(
+            Transfer(
+                request=self._stored.request,
+                state=state,
+                done_bytes=progress.done_bytes,
+                total_bytes=progress.total_bytes if self._stored.plans else None,
+                bytes_per_second=rate,
+                seconds_left=missing / rate if rate else None,
+                files=progress.files,
+                attempt=self._attempt,
+                notice=(news.notice if news else "") or self._notice,
+            )
+        )
+
+
+def folder_bytes(folder: Path) -> int:
+    """The sum of all files below a folder; what vanishes meanwhile counts nothing. Blocking."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total
