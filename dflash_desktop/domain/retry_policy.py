@@ -19,13 +19,13 @@ STALLED: Final = "stalled"
 _TRANSIENT: Final = frozenset(
     {
         STALLED,
-        "no_network",
+        "offline",
+        "hub_unreachable",
         "connection_lost",
         "timeout",
         "server_error",
         "rate_limited",
         "truncated",
-        "download_failed",
         "worker_error",
     }
 )
@@ -44,7 +44,7 @@ def fault_kind(code: str) -> FaultKind:
     """The kind of a failure by the code that the fetch process gave it."""
     if code == "disk_full":
         return FaultKind.DISK_FULL
-    if code == "commit_gone":
+    if code == "revision_gone":
         return FaultKind.COMMIT_GONE
     return FaultKind.TRANSIENT if code in _TRANSIENT else FaultKind.PERMANENT
 

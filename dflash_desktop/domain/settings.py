@@ -116,6 +116,49 @@ class Settings:
         default=(),
         metadata=_described("Your own pairs", "Folders on this disk that you added."),
     )
+    hub_endpoint: str = field(
+        default="",
+        metadata=_described(
+            "Model hub",
+            "The address that models are downloaded from, for instance a mirror in your company. "
+            "Empty means the Hugging Face hub, or HF_ENDPOINT where that is set.",
+        ),
+    )
+    hub_proxy: str = field(
+        default="",
+        metadata=_described(
+            "Proxy",
+            "The address of a proxy for downloads. Empty means what the system says. A password "
+            "belongs into the system's own setting, not here.",
+        ),
+    )
+    hub_ca_file: Path | None = field(
+        default=None,
+        metadata=_described(
+            "Own certificates",
+            "A file with certificates to trust besides the system's, as a company proxy needs.",
+        ),
+    )
+    download_limit_bytes_per_second: int | None = field(
+        default=None,
+        metadata=_described(
+            "Bandwidth limit", "Downloads leave the rest of the line to everything else."
+        ),
+    )
+    use_hf_cache: bool = field(
+        default=True,
+        metadata=_described(
+            "Use the Hugging Face cache",
+            "Files that other programs have already downloaded are taken from there.",
+        ),
+    )
+    use_hf_login: bool = field(
+        default=False,
+        metadata=_described(
+            "Use my Hugging Face login",
+            "Takes the token of “hf auth login”, or HF_TOKEN, for models that need one.",
+        ),
+    )
 
 
 class SettingsChange(TypedDict, total=False):
@@ -129,6 +172,12 @@ class SettingsChange(TypedDict, total=False):
     show_draft_tokens: bool
     last_pair_id: str
     added_pairs: tuple[AddedPair, ...]
+    hub_endpoint: str
+    hub_proxy: str
+    hub_ca_file: Path | None
+    download_limit_bytes_per_second: int | None
+    use_hf_cache: bool
+    use_hf_login: bool
 
 
 SETTING_TEXTS: Mapping[str, SettingText] = {
@@ -164,6 +213,10 @@ SAMPLING_BOUNDS: Mapping[str, Bounds] = {
 }
 
 
+DOWNLOAD_LIMIT_BOUNDS = Bounds(50_000, 10_000_000_000)
+"""Below it a single answer of a hub would look like a stall."""
+
+
 def within_bounds(settings: Settings) -> Settings:
     """The settings with every number moved to the nearest accepted value."""
     sampling = settings.sampling
@@ -178,4 +231,13 @@ def within_bounds(settings: Settings) -> Settings:
         seed=int(SAMPLING_BOUNDS["seed"].clamp(sampling.seed)),
         max_new_tokens=int(SAMPLING_BOUNDS["max_new_tokens"].clamp(sampling.max_new_tokens)),
     )
-    return replace(settings, sampling=clamped)
+    limit = settings.download_limit_bytes_per_second
+    return replace(
+        settings,
+        sampling=clamped,
+        hub_endpoint=settings.hub_endpoint.strip(),
+        hub_proxy=settings.hub_proxy.strip(),
+        download_limit_bytes_per_second=(
+            None if limit is None else int(DOWNLOAD_LIMIT_BOUNDS.clamp(limit))
+        ),
+    )

@@ -24,10 +24,17 @@ _END_SECONDS: Final = 5.0
 class FetchFailedError(Exception):
     """The worker gave up; `code` is its failure code, the text is raw."""
 
-    def __init__(self, code: str, raw: str, facts: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        raw: str,
+        facts: Mapping[str, int] | None = None,
+        words: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(raw)
         self.code = code
         self.facts = dict(facts or {})
+        self.words = dict(words or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ async def fetch_events(
         async with aclosing(channel.events()) as events:
             async for event in _with_ticks(events, channel.pid, tick_seconds):
                 if isinstance(event, Failed):
-                    raise FetchFailedError(event.code, event.raw, event.facts)
+                    raise FetchFailedError(event.code, event.raw, event.facts, event.words)
                 yield event
         raise FetchFailedError("worker_error", "\n".join((channel.fault, *channel.log_tail())))
     finally:
