@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,14 +34,42 @@ class AppPaths:
         return self.config_dir / "pairs.json"
 
     @property
+    def library_place_file(self) -> Path:
+        """Says where the models are, once a person has moved them to another disk."""
+        return self.data_dir / "library.json"
+
+    @property
+    def library_dir(self) -> Path:
+        """What holds `models_dir` and `incoming_dir`.
+
+        Read anew each time, since another process may have moved it: never keep it for long.
+        """
+        try:
+            place = json.loads(self.library_place_file.read_bytes())["library_dir"]
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            return self.data_dir
+        is_usable = isinstance(place, str) and Path(place).is_absolute()
+        return Path(place) if is_usable else self.data_dir
+
+    @property
     def models_dir(self) -> Path:
         """Models that the program brought in."""
-        return self.data_dir / "models"
+        return self.library_dir / "models"
 
     @property
     def incoming_dir(self) -> Path:
         """What is on its way; on the same disk as `models_dir`, so that moves are atomic."""
-        return self.data_dir / "incoming"
+        return self.library_dir / "incoming"
+
+    @property
+    def added_models_dir(self) -> Path:
+        """What is known of models that lie elsewhere; a folder for each."""
+        return self.data_dir / "added"
+
+    @property
+    def library_lock_file(self) -> Path:
+        """Held by whatever changes the library; it stays where it is when the library moves."""
+        return self.data_dir / "library.lock"
 
     @property
     def conversations_dir(self) -> Path:

@@ -8,6 +8,7 @@ from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.measurement_store import MeasurementStore
+from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.pair_loading import PairLoading
 from dflash_desktop.services.starter import Starter
@@ -38,7 +39,8 @@ class Services:
         )
         self.measurements = MeasurementStore(paths.measurements_file)
         self.conversations = ConversationStore(paths.conversations_dir)
-        self.library = PairLibrary(settings=settings, starter=self.starter)
+        self.models = ModelLibrary(paths=paths)
+        self.library = PairLibrary(settings=settings, starter=self.starter, models=self.models)
         self.loading = PairLoading(engine=self.engine, compile_cache_dir=paths.compile_cache_dir)
         self.chat = Chat(
             engine=self.engine,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.hardware_probe import HardwareProbe
     from dflash_desktop.services.measurement_store import MeasurementStore
+    from dflash_desktop.services.model_library import ModelLibrary
+    from dflash_desktop.services.pair_library import PairLibrary
     from dflash_desktop.services.settings_store import SettingsStore
     from dflash_desktop.services.starter import Starter
     from dflash_desktop.services.worker_launch import WorkerLauncher
@@ -66,6 +68,20 @@ class CommandContext:
         from dflash_desktop.services.starter import Starter
 
         return Starter(paths=self.paths, launcher=self.launcher, engine=self.engine)
+
+    @cached_property
+    def models(self) -> ModelLibrary:
+        """The models of this installation."""
+        from dflash_desktop.services.model_library import ModelLibrary
+
+        return ModelLibrary(paths=self.paths)
+
+    @cached_property
+    def pairs(self) -> PairLibrary:
+        """The pairs that can be loaded, as the window offers them."""
+        from dflash_desktop.services.pair_library import PairLibrary
+
+        return PairLibrary(settings=self.settings, starter=self.starter, models=self.models)
 
     @cached_property
     def measurements(self) -> MeasurementStore:

@@ -59,9 +59,7 @@ def _chosen_models(
     target: str, draft: str | None, context: CommandContext
 ) -> tuple[Path, Path | None]:
     """The folders that are meant; the id of a pair alone means the pair. Raises `AppError`."""
-    from dflash_desktop.services.pair_library import PairLibrary
-
-    pairs = PairLibrary(settings=context.settings, starter=context.starter)
+    pairs = context.pairs
     target_pair = None if Path(target).is_dir() else pairs.find(target)
     target_dir = target_pair.target_dir if target_pair else _folder(target)
     if draft is None:

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+RECORD_FOLDER: Final = ".dflash"
+"""Where the program keeps what it knows of a model, inside the model's own folder."""
+
 WINDOWS_PATH_CHARACTERS: Final = 259
 """What a program may use of MAX_PATH, unless the machine was set up for longer paths."""
 
@@ -40,6 +43,8 @@ def unsafe_reason(path: str) -> str | None:
         return "it begins with a drive letter"
     if match := _FORBIDDEN.search(path):
         return f"it contains {match[0]!r}"
+    if path.split("/")[0].casefold() == RECORD_FOLDER:
+        return "it is where the program keeps its own records"
     for part in path.split("/"):
         if reason := _unsafe_part(part):
             return reason

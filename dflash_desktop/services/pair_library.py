@@ -38,26 +38,44 @@ class StarterPair(Protocol):
         """Its folders; only asked when it is ready."""
 
 
+class InstalledPairs(Protocol):
+    """What the library of models knows of pairs."""
+
+    def pairs(self) -> tuple[PairFolders, ...]:
+        """Those that its models make."""
+
+
 class PairLibrary:
     """Knows folders only: adding or removing a pair never writes to or deletes its files."""
 
-    def __init__(self, *, settings: SettingsStore, starter: StarterPair) -> None:
+    def __init__(
+        self,
+        *,
+        settings: SettingsStore,
+        starter: StarterPair,
+        models: InstalledPairs | None = None,
+    ) -> None:
         self._settings = settings
         self._starter = starter
+        self._models = models
 
     def pairs(self) -> tuple[PairFolders, ...]:
-        """The starter pair first, if it is ready, then the added ones in the order of adding."""
+        """The starter pair first, if it is ready, then what is installed, then the added ones."""
         added = tuple(
             PairFolders(p.id, p.title, p.target_dir, p.draft_dir)
             for p in self._settings.value.added_pairs
         )
-        if self._starter.status().state is StarterState.READY:
-            return (self._starter.pair(), *added)
-        return added
+        is_ready = self._starter.status().state is StarterState.READY
+        starter = (self._starter.pair(),) if is_ready else ()
+        installed = () if self._models is None else self._models.pairs()
+        return (*starter, *installed, *added)
 
     def find(self, pair_id: str) -> PairFolders | None:
-        """The pair with this id, if it can be chosen."""
-        return next((p for p in self.pairs() if p.id == pair_id), None)
+        """The pair with this id, or the target with this model's id, if it can be chosen."""
+        pairs = self.pairs()
+        exact = next((p for p in pairs if p.id == pair_id), None)
+        key = pair_id.casefold()  # a hub's names do not tell upper from lower case
+        return exact or next((p for p in pairs if p.id.casefold() == key), None)
 
     def preferred(self) -> PairFolders | None:
         """What to load at the start: the last used pair, else the first one, else nothing."""

@@ -40,6 +40,8 @@ UNSAFE = {
     "a /b": "dot or a space",
     "ä" * 128: "longer",
     "a\ud800": "valid text",
+    ".dflash/manifest.json": "own records",
+    ".DFlash": "own records",
 }
 
 
