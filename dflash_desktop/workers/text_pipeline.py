@@ -24,7 +24,7 @@ from dflash_desktop.domain.generation import (
 from dflash_desktop.domain.pair import DraftFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _PREFILL_CHUNK_TOKENS: Final = 256  # SchedulerConfig.max_num_batched_tokens' default
 _CPU_PREFILL_CHUNK_TOKENS: Final = 64
@@ -32,6 +32,17 @@ _CPU_PREFILL_CHUNK_TOKENS: Final = 64
 in the context and one of 64 up to 0.3 s, for no loss below 1,000 tokens and 9 % at 4,000."""
 _WARM_UP_TOKENS: Final = 8
 _ALL_TOKENS: Final = 2**31 - 1  # GenAI's "no top_k"
+
+CPU_EXACTNESS: Final[Mapping[str, str | int]] = {
+    "INFERENCE_PRECISION_HINT": "f32",
+    "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0,
+}
+"""What keeps a draft's text the target's own on any processor.
+
+With bf16 a processor would compute in it, and refuses a KV cache of f32 (2026.4.1, AVX512-BF16).
+With VNNI it would round activations to int8, differently for one row than for several: the text
+with a draft then departs within ten words (measured).
+"""
 
 
 class DraftNeedsGreedyError(Exception):
@@ -247,10 +258,7 @@ class PairPipelines:
         common: dict[str, Any] = {"CACHE_DIR": str(cache_dir)} if cache_dir else {}
         if source.device == "CPU":
             # A desktop is shared: pinned threads wait behind other programs (measured: 4 to 9 %).
-            common["ENABLE_CPU_PINNING"] = False
-            # Processors with bf16 would compute in it: then a cache of f32 is refused (2026.4.1,
-            # AVX512-BF16), and the draft's text would not stay the target's own.
-            common["INFERENCE_PRECISION_HINT"] = "f32"
+            common |= {"ENABLE_CPU_PINNING": False, **CPU_EXACTNESS}
         properties: dict[str, Any] = {
             "KV_CACHE_PRECISION": str(source.kv_cache_precision),
             **common,

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from dflash_desktop.workers.text_pipeline import CPU_EXACTNESS
 from tests.perf.json_child import Question, Timed
 
 PREFILL_CHUNK_TOKENS = 256  # the program takes 64 on a CPU; the prompts here fit into either
@@ -24,9 +25,10 @@ def build(args: argparse.Namespace, *, with_draft: bool) -> Any:  # noqa: ANN401
     scheduler = genai.SchedulerConfig()
     scheduler.enable_prefix_caching = False
     scheduler.max_num_batched_tokens = PREFILL_CHUNK_TOKENS
-    properties: dict[str, object] = {"KV_CACHE_PRECISION": args.kv_cache_precision}
+    exactness = CPU_EXACTNESS if args.device == "CPU" else {}
+    properties: dict[str, object] = {"KV_CACHE_PRECISION": args.kv_cache_precision, **exactness}
     if with_draft:
-        properties["draft_model"] = genai.draft_model(args.draft, args.device)
+        properties["draft_model"] = genai.draft_model(args.draft, args.device, **exactness)
     return genai.ContinuousBatchingPipeline(args.target, scheduler, args.device, properties)
 
 
