@@ -1,4 +1,4 @@
-"""The fetch process: downloads one pinned file out of a wheel, and can be ended at any moment."""
+"""The fetch process: one file out of a wheel or all files of a model, ended at any moment."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.starter import InstallStage
 from dflash_desktop.workers import protocol
+from dflash_desktop.workers.hub_jobs import answer_hub_job
 from dflash_desktop.workers.pinned_file import FilePin, WrongFileError, unpack_member
 from dflash_desktop.workers.pip_download import (
     DownloadCancelledError,
@@ -31,6 +32,15 @@ class FetchJobs:
 
     def run(self, command: protocol.Command) -> None:
         """Do one job; every expected fault becomes a `Failed` event."""
+        if isinstance(command, protocol.PlanRepos | protocol.FetchRepos):
+            self._runtime.send(
+                answer_hub_job(
+                    command,
+                    send=self._runtime.send,
+                    is_cancelled=lambda: self._runtime.is_cancelled(command.job),
+                )
+            )
+            return
         if not isinstance(command, protocol.FetchWheelMember):
             return
         try:

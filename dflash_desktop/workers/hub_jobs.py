@@ -1,0 +1,65 @@
+"""The fetch process's jobs with a hub: every fault becomes a `Failed`, without any secrets."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import TYPE_CHECKING
+
+from dflash_desktop.workers.hub_faults import (
+    CancelledHereError,
+    HubFaultError,
+    fault_of_os_error,
+    scrubbed,
+)
+from dflash_desktop.workers.hub_fetch import RepoFetch
+from dflash_desktop.workers.hub_plan import plan_repos
+from dflash_desktop.workers.hub_session import HubSession, prepare_environment
+from dflash_desktop.workers.protocol import Failed, FetchRepos, PlanRepos, ReposPlanned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dflash_desktop.workers.protocol import FilesProgress, ReposFetched
+
+
+def answer_hub_job(
+    command: PlanRepos | FetchRepos,
+    *,
+    send: Callable[[FilesProgress], None],
+    is_cancelled: Callable[[], bool],
+) -> ReposPlanned | ReposFetched | Failed:
+    """Do the job. One a process: its settings hold from the import of huggingface_hub on."""
+    access = command.access
+    try:
+        prepare_environment(access, use_xet=isinstance(command, FetchRepos) and command.use_xet)
+        return _answer(command, send=send, is_cancelled=is_cancelled)
+    except CancelledHereError:
+        return Failed(command.job, "cancelled", "")
+    except HubFaultError as fault:
+        words = {name: scrubbed(word, access) for name, word in fault.words.items()}
+        raw = scrubbed(str(fault), access)
+        return Failed(command.job, fault.code, raw, facts=fault.facts, words=words)
+    except OSError as error:
+        fault = fault_of_os_error(error, needed_bytes=0, free_bytes=0)
+        return Failed(command.job, fault.code, scrubbed(str(fault), access), words=fault.words)
+    except Exception:  # noqa: BLE001  # its text may hold secrets, so it must not go further
+        raw = scrubbed(traceback.format_exc(), access)
+        sys.stderr.write(raw)
+        return Failed(command.job, "worker_error", raw)
+
+
+def _answer(
+    command: PlanRepos | FetchRepos,
+    *,
+    send: Callable[[FilesProgress], None],
+    is_cancelled: Callable[[], bool],
+) -> ReposPlanned | ReposFetched:
+    seconds = command.answer_seconds if isinstance(command, PlanRepos) else command.stall_seconds
+    session = HubSession(command.access, timeout_seconds=seconds)
+    try:
+        if isinstance(command, PlanRepos):
+            return ReposPlanned(command.job, plan_repos(command, session))
+        return RepoFetch(command, session, send=send, is_cancelled=is_cancelled).run()
+    finally:
+        session.close()

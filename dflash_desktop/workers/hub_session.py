@@ -1,0 +1,241 @@
+"""The way to a hub: settings, certificates, proxy, token, and requests that follow redirects.
+
+huggingface_hub reads its settings from the environment when it is imported, so they are put
+there first, in this process only. The token is not among them: it goes into the header of
+requests to the hub's own address, and to no other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import ssl
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin, urlsplit
+
+from dflash_desktop.workers.certificate_issuer import issuer_seen_at
+from dflash_desktop.workers.hub_faults import HubFaultError, fault_of_error, fault_of_response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import httpx2
+    from huggingface_hub.hf_api import ModelInfo
+
+    from dflash_desktop.workers.protocol import HubAccess
+
+DEFAULT_ENDPOINT: Final = "https://huggingface.co"
+PRODUCT: Final = "dflash-desktop"
+_CONNECT_SECONDS: Final = 20.0
+_MAX_REDIRECTS: Final = 10
+_TRUE: Final = frozenset({"1", "on", "yes", "true"})
+
+
+def prepare_environment(access: HubAccess, *, use_xet: bool) -> None:
+    """Set what huggingface_hub reads at its import; call it before that, and once a process."""
+    os.environ |= {
+        "HF_ENDPOINT": endpoint_of(access),
+        "HF_HUB_DISABLE_XET": "0" if use_xet else "1",
+        "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",  # a login is used only when a person agreed to it
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "HF_HUB_DISABLE_SYMLINKS": "1",
+        "HF_HUB_DISABLE_SYMLINKS_WARNING": "1",
+        "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+        "HF_HUB_VERBOSITY": "error",
+        "HF_XET_CHUNK_CACHE_SIZE_BYTES": "0",  # it would be a second copy on the disk
+    }
+    # With this one it prints every request with its headers.
+    os.environ.pop("HF_DEBUG", None)
+    if access.ca_file:
+        os.environ["SSL_CERT_FILE"] = access.ca_file  # for Xet, which has its own HTTP client
+    if access.proxy:
+        os.environ |= {"HTTPS_PROXY": access.proxy, "HTTP_PROXY": access.proxy}
+
+
+def endpoint_of(access: HubAccess) -> str:
+    """Where the hub is, without a slash at the end."""
+    return (access.endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+
+
+class HubSession:
+    """Requests to one hub, from several threads; close it at the end."""
+
+    def __init__(self, access: HubAccess, *, timeout_seconds: float) -> None:
+        """`timeout_seconds` is how long nothing may arrive. Raises `HubFaultError`."""
+        import httpx2
+        from huggingface_hub import __version__, constants, set_client_factory
+
+        if os.environ.get("HF_HUB_OFFLINE", "").lower() in _TRUE:
+            raise HubFaultError("offline_mode", "HF_HUB_OFFLINE is set in the environment")
+        self._access = access
+        self._endpoint = endpoint_of(access)
+        if urlsplit(self._endpoint).scheme not in ("http", "https"):
+            raise HubFaultError("endpoint_invalid", f"the hub's address is {self._endpoint!r}")
+        self._headers = {
+            "User-Agent": f"{PRODUCT}; hf_hub/{__version__}",
+            "Accept-Encoding": "identity",  # sizes of compressed answers are not the files'
+        }
+        self._timeout_seconds = timeout_seconds
+        timeout = httpx2.Timeout(timeout_seconds, connect=min(_CONNECT_SECONDS, timeout_seconds))
+        self._client = self._make_client(timeout)
+        self._errors: tuple[type[Exception], ...] = (httpx2.HTTPError, httpx2.InvalidURL)
+        constants.HF_HUB_OFFLINE = False  # judged above; a test's process has imported it before
+        set_client_factory(lambda: self._client)
+
+    def _make_client(self, timeout: httpx2.Timeout) -> httpx2.Client:
+        import httpx2
+
+        try:
+            return httpx2.Client(
+                timeout=timeout,
+                verify=_ssl_context(self._access.ca_file),
+                proxy=self._access.proxy or None,
+                follow_redirects=True,
+                limits=httpx2.Limits(max_connections=16),
+            )
+        except (ValueError, ImportError, httpx2.InvalidURL) as error:
+            words = {"host": urlsplit(self._access.proxy).hostname or ""}
+            raise HubFaultError("proxy_invalid", str(error), words=words) from error
+
+    @property
+    def endpoint(self) -> str:
+        """Without a slash at the end."""
+        return self._endpoint
+
+    @property
+    def host(self) -> str:
+        """The name of the hub's machine."""
+        return urlsplit(self._endpoint).hostname or ""
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        from huggingface_hub import close_session
+
+        close_session()
+        self._client.close()
+
+    def model_info(self, repo_id: str, revision: str) -> ModelInfo:
+        """The commit and all files of a revision. Raises `HubFaultError`."""
+        from huggingface_hub import HfApi
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+        api = HfApi(
+            endpoint=self._endpoint,
+            token=self._access.token or False,
+            library_name=PRODUCT,
+            library_version="",  # nobody needs to know
+        )
+        try:
+            return api.model_info(
+                repo_id,
+                revision=revision,
+                files_metadata=True,
+                timeout=self._timeout_seconds,  # its own default is to wait for ever
+            )
+        except HFValidationError as error:
+            raise HubFaultError(
+                "repo_name_invalid", str(error), words={"repo": repo_id}
+            ) from error
+        except HfHubHTTPError as error:
+            raise fault_of_response(error.response, self._access, repo_id=repo_id) from error
+        except self._errors as error:
+            raise self._fault(error, self._endpoint) from error
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            # Its parser trusts the answer: a sign-in page or another kind of server ends here.
+            raw = f"the listing of {repo_id} cannot be read: {type(error).__name__}: {error}"
+            words = {"repo": repo_id, "host": self.host}
+            raise HubFaultError("not_a_hub", raw, words=words) from error
+
+    def file_url(self, repo_id: str, commit: str, path: str) -> str:
+        """Where a file of a commit is asked for."""
+        from huggingface_hub import hf_hub_url
+
+        return hf_hub_url(repo_id, path, revision=commit, endpoint=self._endpoint)
+
+    @contextlib.contextmanager
+    def request(
+        self, method: str, url: str, *, first_byte: int = 0, stays_on_hub: bool = False
+    ) -> Iterator[tuple[httpx2.Response, httpx2.Headers]]:
+        """The last answer behind all redirects, its body unread, and the hub's own headers.
+
+        The latter are all answers' headers together, the first having precedence: only the hub
+        tells the commit, and a storage does not. With `stays_on_hub` a redirect to elsewhere is
+        an answer, too: a storage's signed address is for one method only.
+
+        Raises `HubFaultError` when no answer comes.
+        """
+        import httpx2
+
+        merged = httpx2.Headers()
+        headers = dict(self._headers)
+        if first_byte:
+            headers["Range"] = f"bytes={first_byte}-"
+        for _ in range(_MAX_REDIRECTS):
+            request = self._client.build_request(
+                method, url, headers=headers | self._authorization(url)
+            )
+            try:
+                response = self._client.send(request, stream=True, follow_redirects=False)
+            except self._errors as error:
+                raise self._fault(error, url) from error
+            with contextlib.closing(response):
+                merged = httpx2.Headers({**response.headers, **merged})
+                target = urljoin(url, response.headers.get("Location", ""))
+                if not response.has_redirect_location or (
+                    stays_on_hub and _origin(target) != _origin(self._endpoint)
+                ):
+                    yield response, merged
+                    return
+                url = target
+        raise HubFaultError("hub_refused", f"more than {_MAX_REDIRECTS} redirects from {url}")
+
+    def body_fault(self, error: Exception, url: str) -> HubFaultError | None:
+        """The fault behind an error while a body is read; None if it is not of the network."""
+        return self._fault(error, url) if isinstance(error, self._errors) else None
+
+    def _authorization(self, url: str) -> dict[str, str]:
+        if not self._access.token or _origin(url) != _origin(self._endpoint):
+            return {}
+        return {"Authorization": f"Bearer {self._access.token}"}
+
+    def _fault(self, error: Exception, url: str) -> HubFaultError:
+        with contextlib.suppress(AttributeError, RuntimeError):
+            url = str(error.request.url)  # type: ignore[attr-defined]  # after a redirect
+        uses_proxy = self._uses_proxy(url)
+        fault = fault_of_error(error, self._access, uses_proxy=uses_proxy, url=url)
+        if fault.code == "certificate" and not uses_proxy:
+            split = urlsplit(url)
+            fault.words["issuer"] = issuer_seen_at(split.hostname or "", split.port or 443)
+        return fault
+
+    def _uses_proxy(self, url: str) -> bool:
+        from urllib.request import getproxies, proxy_bypass
+
+        if self._access.proxy:
+            return True
+        split = urlsplit(url)
+        return not {split.scheme, "all"}.isdisjoint(getproxies()) and not proxy_bypass(
+            split.hostname or ""
+        )
+
+
+def _ssl_context(ca_file: str) -> ssl.SSLContext:
+    """The system's certificates, which company proxies and virus scanners join; plus one's own."""
+    import truststore
+
+    context = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if ca_file:
+        try:
+            context.load_verify_locations(cafile=ca_file)
+        except OSError as error:  # ssl.SSLError is one, for a file that holds no certificate
+            raise HubFaultError(
+                "ca_file_unreadable", str(error), words={"file": ca_file}
+            ) from error
+    return context
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    split = urlsplit(url)
+    port = split.port or (443 if split.scheme == "https" else 80)
+    return split.scheme, (split.hostname or "").lower(), port
