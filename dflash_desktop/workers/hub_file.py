@@ -110,7 +110,7 @@ class FileTransfer:
     # --- the network ---------------------------------------------------------------------------
 
     def _from_network(self) -> str:
-        for _ in range(2):
+        while True:
             self._collect()
             hashes = self._part.hashes()
             if self._is_right(hashes):
@@ -118,10 +118,9 @@ class FileTransfer:
                 return hashes.sha256
             fault = self._wrong_bytes(hashes)
             self._part.path.unlink(missing_ok=True)
+            # What an earlier attempt left may have been the wrong part: once more, from nothing.
             if not self._is_continued:
                 raise fault
-            self._is_continued = False  # an older part may have been the wrong one
-        raise fault
 
     def _collect(self) -> None:
         """Until all bytes are here; each new connection goes on where the last one ended."""

@@ -37,16 +37,20 @@ def answer_hub_job(
     except CancelledHereError:
         return Failed(command.job, "cancelled", "")
     except HubFaultError as fault:
-        words = {name: scrubbed(word, access) for name, word in fault.words.items()}
-        raw = scrubbed(str(fault), access)
-        return Failed(command.job, fault.code, raw, facts=fault.facts, words=words)
+        return _failed(command, fault)
     except OSError as error:
-        fault = fault_of_os_error(error, needed_bytes=0, free_bytes=0)
-        return Failed(command.job, fault.code, scrubbed(str(fault), access), words=fault.words)
+        return _failed(command, fault_of_os_error(error, needed_bytes=0, free_bytes=0))
     except Exception:  # noqa: BLE001  # its text may hold secrets, so it must not go further
         raw = scrubbed(traceback.format_exc(), access)
         sys.stderr.write(raw)
         return Failed(command.job, "worker_error", raw)
+
+
+def _failed(command: PlanRepos | FetchRepos, fault: HubFaultError) -> Failed:
+    access = command.access
+    words = {name: scrubbed(word, access) for name, word in fault.words.items()}
+    raw = scrubbed(str(fault), access)
+    return Failed(command.job, fault.code, raw, facts=fault.facts, words=words)
 
 
 def _answer(

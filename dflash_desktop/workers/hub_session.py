@@ -13,6 +13,7 @@ import ssl
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
+from dflash_desktop import __version__
 from dflash_desktop.workers.certificate_issuer import issuer_seen_at
 from dflash_desktop.workers.hub_faults import HubFaultError, fault_of_error, fault_of_response
 
@@ -64,7 +65,7 @@ class HubSession:
     def __init__(self, access: HubAccess, *, timeout_seconds: float) -> None:
         """`timeout_seconds` is how long nothing may arrive. Raises `HubFaultError`."""
         import httpx2
-        from huggingface_hub import __version__, constants, set_client_factory
+        from huggingface_hub import constants, set_client_factory
 
         if os.environ.get("HF_HUB_OFFLINE", "").lower() in _TRUE:
             raise HubFaultError("offline_mode", "HF_HUB_OFFLINE is set in the environment")
@@ -73,7 +74,7 @@ class HubSession:
         if urlsplit(self._endpoint).scheme not in ("http", "https"):
             raise HubFaultError("endpoint_invalid", f"the hub's address is {self._endpoint!r}")
         self._headers = {
-            "User-Agent": f"{PRODUCT}; hf_hub/{__version__}",
+            "User-Agent": f"{PRODUCT}/{__version__}",
             "Accept-Encoding": "identity",  # sizes of compressed answers are not the files'
         }
         self._timeout_seconds = timeout_seconds
@@ -124,7 +125,7 @@ class HubSession:
             endpoint=self._endpoint,
             token=self._access.token or False,
             library_name=PRODUCT,
-            library_version="",  # nobody needs to know
+            library_version=__version__,
         )
         try:
             return api.model_info(

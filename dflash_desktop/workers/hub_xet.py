@@ -31,9 +31,9 @@ def xet_fetcher(access: HubAccess, endpoint: str) -> XetFetcher:
         plan: RepoPlan, file: PlannedFile, folder: Path, count: Callable[[int], None]
     ) -> Path:
         from huggingface_hub import hf_hub_download
-        from huggingface_hub.utils import tqdm
+        from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]  # is public
 
-        class Counter(tqdm):  # type: ignore[misc]  # has no types
+        class Counter(tqdm):
             """Takes the place of a progress bar."""
 
             def update(self, n: float | None = 1) -> bool | None:
