@@ -44,7 +44,7 @@ def fault_kind(code: str) -> FaultKind:
     """The kind of a failure by the code that the fetch process gave it."""
     if code == "disk_full":
         return FaultKind.DISK_FULL
-    if code == "revision_gone":
+    if code in ("revision_gone", "commit_changed"):
         return FaultKind.COMMIT_GONE
     return FaultKind.TRANSIENT if code in _TRANSIENT else FaultKind.PERMANENT
 
