@@ -82,6 +82,11 @@ class AppPaths:
         return self.data_dir / "measurements.json"
 
     @property
+    def hardware_file(self) -> Path:
+        """What OpenVINO last said of this machine's devices."""
+        return self.cache_dir / "hardware.json"
+
+    @property
     def compile_cache_dir(self) -> Path:
         """Compiled models of the OpenVINO runtime."""
         return self.cache_dir / "compiled"

@@ -185,7 +185,7 @@ class Program:
         if pages is None or pages.pairs.take_way_out(remedy):
             return
         match remedy:
-            case Remedy.CHOOSE_MODEL:
+            case Remedy.CHOOSE_MODEL | Remedy.CHOOSE_DEVICE:
                 pages.show(Page.MODELS)
             case Remedy.MEASURE:
                 pages.show(Page.MEASURE)

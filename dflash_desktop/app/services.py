@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.engine import Engine
+from dflash_desktop.services.hardware_probe import HardwareProbe
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.pair_library import PairLibrary
@@ -37,11 +38,16 @@ class Services:
         self.starter = Starter(
             paths=paths, launcher=launcher, engine=self.engine, resources=resources
         )
+        self.hardware = HardwareProbe(
+            launcher=launcher, models_dir=paths.models_dir, memory_file=paths.hardware_file
+        )
         self.measurements = MeasurementStore(paths.measurements_file)
         self.conversations = ConversationStore(paths.conversations_dir)
         self.models = ModelLibrary(paths=paths)
         self.library = PairLibrary(settings=settings, starter=self.starter, models=self.models)
-        self.loading = PairLoading(engine=self.engine, compile_cache_dir=paths.compile_cache_dir)
+        self.loading = PairLoading(
+            engine=self.engine, compile_cache_dir=paths.compile_cache_dir, settings=settings
+        )
         self.chat = Chat(
             engine=self.engine,
             measurements=self.measurements,

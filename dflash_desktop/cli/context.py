@@ -60,7 +60,11 @@ class CommandContext:
         """What looks at this machine."""
         from dflash_desktop.services.hardware_probe import HardwareProbe
 
-        return HardwareProbe(engine=self.engine, models_dir=self.paths.models_dir)
+        return HardwareProbe(
+            launcher=self.launcher,
+            models_dir=self.paths.models_dir,
+            memory_file=self.paths.hardware_file,
+        )
 
     @cached_property
     def starter(self) -> Starter:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop import __version__
 from dflash_desktop.cli.hardware_option import add_hardware_option
-from dflash_desktop.domain.devices import Device, DeviceReport, choose_device
+from dflash_desktop.domain.device_identity import identity_of
+from dflash_desktop.domain.devices import (
+    Device,
+    DeviceReport,
+    choose_device,
+    stored_choice,
+)
 from dflash_desktop.domain.gpu_findings import findings, version_findings
 from dflash_desktop.domain.hardware import HardwareReport
 from dflash_desktop.domain.problems import AppError, Problem, Severity
@@ -39,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 async def run(args: Namespace, context: CommandContext) -> DoctorResult:
-    """Ask the engine process, which is the one that will have to work with these devices."""
+    """Look at this machine, through a process that a bad driver may take down, or at a file."""
     from dflash_desktop.services.catalogue_store import load_known_drivers
     from dflash_desktop.services.hardware_report import read_report
 
@@ -75,6 +81,7 @@ def devices_of_report(hardware: HardwareReport) -> DeviceReport:
             is_discrete=None if gpu.is_integrated is None else not gpu.is_integrated,
             memory_bytes=gpu.memory_bytes,
             max_allocation_bytes=gpu.max_allocation_bytes,
+            pci_id=gpu.pci_id,
         )
         for gpu in hardware.gpus
         if gpu.device  # else OpenVINO did not list it
@@ -106,6 +113,7 @@ class DoctorResult:
             "devices": [
                 {
                     "id": device.id,
+                    "identity": identity_of(device, report.devices),
                     "name": device.full_name,
                     "driver": device.driver or None,
                     "is_discrete": device.is_discrete,
@@ -114,6 +122,9 @@ class DoctorResult:
                 for device in report.devices
             ],
             "chosen_device": self.choice.id if isinstance(self.choice, Device) else None,
+            "chosen_identity": stored_choice(report, self.choice)
+            if isinstance(self.choice, Device)
+            else None,
             "findings": [
                 {
                     "code": finding.code,

@@ -30,7 +30,8 @@ def add_pair_arguments(parser: ArgumentParser) -> None:
         "--device",
         default="",
         metavar="NAME",
-        help="CPU, GPU, GPU.1 …: as `dflash-desktop doctor` shows them (default: the best one)",
+        help="CPU, a part of a card's name (B580), or what else `dflash-desktop doctor` shows "
+        "(default: the best one)",
     )
     parser.add_argument(
         "--kv-cache",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dflash_desktop.domain.device_identity import devices_meant, identity_of, is_openvino_name
 from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 
@@ -18,6 +19,8 @@ class Device:
     is_discrete: bool | None = None
     memory_bytes: int | None = None
     max_allocation_bytes: int | None = None  # the largest single piece of it
+    pci_id: str = ""  # "8086:64a0"
+    pci_address: str = ""  # "0000:03:00.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,33 +36,24 @@ class DeviceReport:
 
 
 def normal_device_id(name: str) -> str:
-    """OpenVINO wants upper case and knows one lone GPU as "GPU" (case 53)."""
+    """OpenVINO wants upper case (case 53)."""
     return name.strip().upper()
 
 
 def choose_device(report: DeviceReport, wanted: str = "") -> Device:
     """The device to use: the wanted one, else a discrete Intel GPU, else any, else the CPU.
 
-    Never falls to another device than the wanted one: raises `AppError` (code
-    "device_missing") when it is not there. NPUs are not offered, since DFlash does not run there,
-    nor are GPUs of other makers.
+    `wanted` is an identity, a part of a name, or OpenVINO's name. Never falls to another device
+    than the wanted one: raises `AppError` (code "device_missing") when it is not there, and
+    "device_ambiguous" when the words mean several. NPUs are not offered, since DFlash does not
+    run there, nor are GPUs of other makers.
     """
-    usable = tuple(d for d in report.devices if _is_usable(d))
+    usable = offered_devices(report)
     if wanted:
-        name = normal_device_id(wanted)
-        aliases = {name, f"{name}.0"} if name == "GPU" else {name, name.removesuffix(".0")}
-        for device in usable:
-            if device.id in aliases:
-                return device
-        found = ", ".join(f"{d.id} ({d.full_name})" for d in usable) or "none"
-        raise AppError(
-            Problem(
-                code="device_missing",
-                headline=f"{wanted} is not available on this machine.",
-                advice=f"Found: {found}. Choose one of these, or check the graphics driver.",
-                remedies=(Remedy.USE_CPU, Remedy.RETRY),
-            )
-        )
+        meant = devices_meant(wanted, usable)
+        if len(meant) != 1:
+            raise AppError(_not_the_one(wanted, usable, how_many=len(meant)))
+        return next(device for device in usable if device.id == meant[0])
     if not usable:
         raise AppError(
             Problem(
@@ -69,6 +63,40 @@ def choose_device(report: DeviceReport, wanted: str = "") -> Device:
             )
         )
     return min(usable, key=_preference)
+
+
+def offered_devices(report: DeviceReport) -> tuple[Device, ...]:
+    """What a person may choose from."""
+    return tuple(device for device in report.devices if _is_usable(device))
+
+
+def stored_choice(report: DeviceReport, device: Device) -> str:
+    """How the choice of this device is kept: by what it is, not by where it is listed."""
+    return identity_of(device, offered_devices(report))
+
+
+def _not_the_one(wanted: str, usable: tuple[Device, ...], *, how_many: int) -> Problem:
+    found = "; ".join(
+        f"{identity_of(device, usable)} ({device.full_name})"
+        if device.id == "CPU"
+        else identity_of(device, usable)
+        for device in usable
+    )
+    if how_many > 1:
+        return Problem(
+            code="device_ambiguous",
+            headline=f"“{wanted}” may mean several devices of this machine.",
+            advice=f"Name one of these: {found or 'none'}.",
+            remedies=(Remedy.CHOOSE_DEVICE,),
+        )
+    why = "" if is_openvino_name(wanted) else " It was taken out, or its driver does not start."
+    return Problem(
+        code="device_missing",
+        headline=f"{wanted} is not available on this machine.",
+        advice=f"Found: {found or 'none'}.{why} Choose one of these, or check the graphics "
+        "driver and try again.",
+        remedies=(Remedy.CHOOSE_DEVICE, Remedy.USE_CPU, Remedy.RETRY),
+    )
 
 
 def default_kv_cache_precision(device: Device) -> KvCachePrecision:
@@ -82,7 +110,7 @@ def _is_usable(device: Device) -> bool:
     return device.id == "CPU"
 
 
-def _preference(device: Device) -> tuple[int, str]:
-    if device.id == "CPU":
-        return (2, device.id)
-    return (0 if device.is_discrete else 1, device.id)
+def _preference(device: Device) -> tuple[int, int, str, str]:
+    """A card first, of two the larger one, of equal ones always the same (case 52)."""
+    rank = 2 if device.id == "CPU" else 0 if device.is_discrete else 1
+    return (rank, -(device.memory_bytes or 0), device.pci_address or device.pci_id, device.id)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.gpu_family import GpuFamily
 from dflash_desktop.domain.linux_findings import linux_findings
+from dflash_desktop.domain.probe_findings import probe_finding
 from dflash_desktop.domain.problems import Problem, Severity
 from dflash_desktop.domain.recommend_words import version_key
 from dflash_desktop.domain.units import format_bytes
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _SMALL_ALLOCATION_BYTES: Final = 2_000_000_000
 """The largest single tensor of the models in the catalogue, a table of words, comes close."""
+_SAVING_MODES: Final = frozenset(
+    {"power-saver", "low-power", "quiet", "cool", "power", "best power efficiency"}
+)
 _USUAL_SHARE_OF_WINDOWS: Final = 0.6
 """Windows lends built-in graphics about half of the memory unless the person raises it."""
 
@@ -39,12 +43,17 @@ def findings(
 ) -> tuple[Problem, ...]:
     """Everything worth telling, the worst first; none of it keeps the program from running."""
     found = [*linux_findings(report), *_findings_of_gpus(report, known_drivers)]
-    if report.linux is None and report.best_gpu is None:
+    fault = probe_finding(report)
+    if fault is not None:
+        found.append(fault)
+    elif report.linux is None and report.best_gpu is None:
         found.append(_no_gpu())
     if report.npus:
         found.append(_npu_not_offered(report.npus[0]))
     if report.power.source == "battery":
         found.append(_ON_BATTERY)
+    if report.power.mode.lower() in _SAVING_MODES:
+        found.append(_saves_power(report.power.mode))
     order = (Severity.ERROR, Severity.WARNING, Severity.INFO)
     return tuple(sorted(found, key=lambda problem: order.index(problem.severity)))
 
@@ -80,16 +89,22 @@ def _findings_of_gpus(
         for known in known_drivers:
             if _is_driver(gpu.driver, known.driver) and known.system in _system(report):
                 yield _known_bad(gpu, known)
-        if not gpu.shares_system_memory and not gpu.is_usable_card:
-            yield _memory_unknown(gpu)
-        if gpu.is_virtual:
-            yield _virtual_slice(gpu)
-        if gpu.max_allocation_bytes and gpu.max_allocation_bytes < _SMALL_ALLOCATION_BYTES:
-            yield _small_allocation(gpu, gpu.max_allocation_bytes, is_wsl=report.is_wsl)
-        if gpu.has_resizable_bar is False:
-            yield _no_resizable_bar(gpu)
-        if _is_held_back_by_windows(report, gpu):
-            yield _shared_memory_limit(gpu)
+        yield from _memory_findings(report, gpu)
+
+
+def _memory_findings(report: HardwareReport, gpu: Gpu) -> Iterator[Problem]:
+    if not gpu.shares_system_memory and not gpu.is_usable_card:
+        yield _memory_unknown(gpu)
+    if gpu.is_virtual:
+        yield _virtual_slice(gpu)
+    elif gpu.virtual_functions:
+        yield _is_shared_out(gpu)
+    if gpu.max_allocation_bytes and gpu.max_allocation_bytes < _SMALL_ALLOCATION_BYTES:
+        yield _small_allocation(gpu, gpu.max_allocation_bytes, is_wsl=report.is_wsl)
+    if gpu.has_resizable_bar is False:
+        yield _no_resizable_bar(gpu)
+    if _is_held_back_by_windows(report, gpu):
+        yield _shared_memory_limit(gpu)
 
 
 def _is_driver(version: str, ending: str) -> bool:
@@ -174,6 +189,25 @@ def _virtual_slice(gpu: Gpu) -> Problem:
         if is_limited
         else "It may report the memory of the whole card. Count on what you were given.",
         severity=Severity.INFO if is_limited else Severity.WARNING,
+    )
+
+
+def _is_shared_out(gpu: Gpu) -> Problem:
+    slices = f"{gpu.virtual_functions} part" + ("s" if gpu.virtual_functions > 1 else "")
+    return Problem(
+        code="gpu_shared_out",
+        headline=f"{slices} of {gpu.name} can be given to virtual machines.",
+        advice="What they take is missing here, and the driver may not tell.",
+        severity=Severity.INFO,
+    )
+
+
+def _saves_power(mode: str) -> Problem:
+    return Problem(
+        code="power_saving",
+        headline=f"The machine is set to save power ({mode}).",
+        advice="Models answer faster in a balanced or fast power mode.",
+        severity=Severity.INFO,
     )
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from enum import StrEnum
+from typing import Final
 
-from dflash_desktop.domain.gpu_family import GpuFamily, family_of
-
-if TYPE_CHECKING:
-    from dflash_desktop.domain.devices import Device, DeviceReport
+from dflash_desktop.domain.device_identity import identity_text
+from dflash_desktop.domain.gpu_family import GpuFamily
 
 HARDWARE_REPORT_VERSION: Final = 1
 """Rises when a field of the report's JSON form goes away or changes its meaning."""
 
 _SMALLEST_CARD_BYTES: Final = 1_000_000_000
 """With resizable BAR off, a card of 16 GB has offered 255 MB: then the processor is better."""
-
-_ADDED_BY_OPENVINO: Final = re.compile(r" \([di]GPU\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +32,8 @@ class Gpu:
     max_allocation_bytes: int | None = None  # the largest single piece of memory
     has_resizable_bar: bool | None = None
     is_virtual: bool = False  # a slice of a card (SR-IOV), handed out by a host
+    virtual_functions: int = 0  # slices of this card that other machines were given
+    kernel_driver: str = ""  # Linux: "xe", "i915"
 
     @property
     def is_intel(self) -> bool:
@@ -52,7 +50,7 @@ class Gpu:
     @property
     def identity(self) -> str:
         """What a choice is stored by: never the index, which changes with the slots (case 52)."""
-        return self.pci_id or self.name
+        return identity_text(name=self.name, pci_id=self.pci_id)
 
     @property
     def offered_bytes(self) -> int | None:
@@ -103,6 +101,37 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
+class Adapter:
+    """A graphics adapter as the operating system lists it; None: not told."""
+
+    name: str = ""
+    pci_id: str = ""
+    driver: str = ""
+    pci_address: str = ""  # "0000:03:00.0": where it is, which no choice is stored by
+    kernel_driver: str = ""
+    largest_bar_bytes: int | None = None  # of its memory, what the processor sees at once
+    is_virtual: bool = False
+    virtual_functions: int = 0
+
+
+class ProbeOutcome(StrEnum):
+    """How asking OpenVINO for this machine's devices ended."""
+
+    COMPLETE = "complete"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed_out"
+    FAILED = "failed"  # it answered, but not with devices
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """How it ended, and the raw words to that; without `COMPLETE` no graphics are known."""
+
+    outcome: ProbeOutcome = ProbeOutcome.COMPLETE
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class HardwareReport:
     """One machine at one moment; everything may be missing."""
 
@@ -116,6 +145,8 @@ class HardwareReport:
     power: Power = Power()
     free_disk_bytes: int | None = None
     genai: str = ""  # version of OpenVINO GenAI; empty: not known
+    adapters: tuple[Adapter, ...] = ()  # what the system lists, seen by OpenVINO or not
+    probe: Probe = Probe()
 
     @property
     def best_gpu(self) -> Gpu | None:
@@ -131,77 +162,3 @@ def _preference(gpu: Gpu) -> tuple[bool, bool, int, str, str]:
     is_useless = not gpu.shares_system_memory and not gpu.is_usable_card
     size = gpu.offered_bytes or 0
     return (is_useless, gpu.shares_system_memory, -size, gpu.identity, gpu.device)
-
-
-@dataclass(frozen=True, slots=True)
-class Adapter:
-    """A graphics adapter as the operating system lists it."""
-
-    name: str = ""
-    pci_id: str = ""
-    driver: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SystemFacts:
-    """What the operating system says, beside what OpenVINO sees."""
-
-    memory: SystemMemory
-    power: Power
-    adapters: tuple[Adapter, ...] = ()
-    linux: LinuxGraphics | None = None
-    is_wsl: bool = False
-    free_disk_bytes: int | None = None
-
-
-def hardware_report(devices: DeviceReport, facts: SystemFacts) -> HardwareReport:
-    """Both put together: OpenVINO's GPUs with the ids and drivers of the system's adapters."""
-    names = {device.id: device.full_name for device in devices.devices}
-    return HardwareReport(
-        os=devices.os,
-        is_wsl=facts.is_wsl,
-        cpu=names.get("CPU", ""),
-        gpus=tuple(
-            _gpu(device, _adapter_of(device, devices, facts.adapters))
-            for device in devices.devices
-            if device.id.startswith("GPU")
-        ),
-        npus=tuple(name for id_, name in names.items() if id_.startswith("NPU")),
-        memory=facts.memory,
-        linux=facts.linux,
-        power=facts.power,
-        free_disk_bytes=facts.free_disk_bytes,
-        genai=devices.genai_version,
-    )
-
-
-def _gpu(device: Device, adapter: Adapter) -> Gpu:
-    name = device.full_name or "Intel graphics"  # as for choosing a device
-    family = family_of(name=name, pci_id=adapter.pci_id)
-    return Gpu(
-        name=name,
-        device=device.id,
-        family=family,
-        is_integrated=family.is_integrated
-        if device.is_discrete is None
-        else not device.is_discrete,
-        memory_bytes=device.memory_bytes,
-        driver=device.driver or adapter.driver,
-        pci_id=adapter.pci_id,
-        max_allocation_bytes=device.max_allocation_bytes,
-    )
-
-
-def _adapter_of(device: Device, devices: DeviceReport, adapters: tuple[Adapter, ...]) -> Adapter:
-    """The adapter of the same name, or the only Intel one if OpenVINO has one GPU, or nothing."""
-    plain_name = _ADDED_BY_OPENVINO.sub("", device.full_name)
-    named = [adapter for adapter in adapters if adapter.name and adapter.name == plain_name]
-    if named:
-        return named[0]
-    intel = [
-        adapter
-        for adapter in adapters
-        if family_of(name=adapter.name, pci_id=adapter.pci_id) is not GpuFamily.NOT_INTEL
-    ]
-    gpu_count = sum(other.id.startswith("GPU") for other in devices.devices)
-    return intel[0] if len(intel) == gpu_count == 1 else Adapter()

@@ -25,6 +25,7 @@ class Remedy(StrEnum):
     LEAVE_OUT_OLDEST = "leave_out_oldest"
     CHOOSE_FILE = "choose_file"
     CHOOSE_MODEL = "choose_model"
+    CHOOSE_DEVICE = "choose_device"
     INSTALL_STARTER = "install_starter"
     MEASURE = "measure"
     OPEN_LOG = "open_log"
@@ -48,6 +49,7 @@ _REMEDY_LABELS = {
     Remedy.LEAVE_OUT_OLDEST: "Leave out the oldest messages",
     Remedy.CHOOSE_FILE: "Choose file…",
     Remedy.CHOOSE_MODEL: "Choose model",
+    Remedy.CHOOSE_DEVICE: "Choose device",
     Remedy.INSTALL_STARTER: "Get the starter model",
     Remedy.MEASURE: "Measure now",
     Remedy.OPEN_LOG: "Open log folder",

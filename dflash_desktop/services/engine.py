@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dflash_desktop.domain.generation import NO_STATS, FinishReason
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError
+from dflash_desktop.domain.system_facts import with_adapters
 from dflash_desktop.services.engine_process import DEFAULT_LIMITS, EngineLimits
 from dflash_desktop.services.engine_supervisor import EngineSupervisor
-from dflash_desktop.services.error_map import BUSY
+from dflash_desktop.services.error_map import BUSY, DEVICES_SILENT
+from dflash_desktop.services.system_probe import system_adapters
 from dflash_desktop.workers.protocol import (
     Converted,
     ConvertGguf,
@@ -58,6 +60,7 @@ class Engine:
     """
 
     def __init__(self, *, launcher: WorkerLauncher, limits: EngineLimits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
         self._supervisor = EngineSupervisor(command=launcher.engine, limits=limits)
         self._turn = asyncio.Lock()
         self._is_answering = False
@@ -73,14 +76,27 @@ class Engine:
         return self._supervisor.subscribe(listener)
 
     async def devices(self) -> DeviceReport:
-        """What OpenVINO finds on this machine."""
-        return (await self._ask(ListDevices, Devices)).report
+        """What OpenVINO finds on this machine, with the PCI ids that the system knows.
+
+        Raises `AppError` ("devices_silent") when the drivers do not answer in time; the engine is
+        then ended and started anew.
+        """
+        async with self._turn:
+            await self._supervisor.ready()
+            try:
+                async with self._supervisor.job(ListDevices) as job:
+                    async with asyncio.timeout(self._limits.devices_seconds):
+                        report = (await job.answer(Devices)).report
+            except TimeoutError as error:
+                raise AppError(DEVICES_SILENT) from error
+        return with_adapters(report, await asyncio.to_thread(system_adapters))
 
     async def load(
         self,
         folders: PairFolders,
         *,
         device: str,
+        device_name: str = "",
         kv_cache_precision: KvCachePrecision | None = None,
         keep_both: bool = False,
         cache_dir: Path | None = None,
@@ -96,6 +112,7 @@ class Engine:
             target_dir=folders.target_dir,
             draft_dir=folders.draft_dir,
             device=device,
+            device_name=device_name,
             kv_cache_precision=kv_cache_precision,
             keep_both=keep_both,
             cache_dir=cache_dir,

@@ -34,6 +34,7 @@ class EngineLimits:
     """How long the supervisor waits for what, and how often it restarts the engine by itself."""
 
     hello_seconds: float = 60.0  # a cold disk and a virus scanner read every library first
+    devices_seconds: float = 30.0  # the first call reads OpenVINO itself, from a cold disk
     ping_seconds: float = 2.0
     frozen_seconds: float = 10.0
     quiet_generating_seconds: float = 30.0

@@ -146,6 +146,18 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
     "device_missing": _Sentence(
         "The chosen device is not available on this machine.",
         "Check that the graphics card is connected and its driver installed, or use the CPU.",
+        (Remedy.CHOOSE_DEVICE, Remedy.USE_CPU, Remedy.RETRY),
+    ),
+    "device_changed": _Sentence(
+        "The graphics cards of this machine have changed.",
+        "Another card is where the chosen one was. Load the model again to look for it, or choose "
+        "another device.",
+        (Remedy.RETRY, Remedy.CHOOSE_DEVICE),
+    ),
+    "devices_silent": _Sentence(
+        "The graphics drivers do not answer.",
+        "A driver that hangs stays so until the machine is restarted. The processor works "
+        "without it.",
         (Remedy.USE_CPU, Remedy.RETRY),
     ),
     "gpu_driver_missing": _Sentence(
@@ -283,6 +295,12 @@ BUSY: Final = Problem(
     code="engine_busy",
     headline=_SENTENCES["engine_busy"].headline,
     advice=_SENTENCES["engine_busy"].advice,
+)
+DEVICES_SILENT: Final = Problem(
+    code="devices_silent",
+    headline=_SENTENCES["devices_silent"].headline,
+    advice=_SENTENCES["devices_silent"].advice,
+    remedies=_SENTENCES["devices_silent"].remedies,
 )
 STOPPED: Final = Problem(
     code="engine_stopped",

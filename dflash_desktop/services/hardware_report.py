@@ -9,10 +9,13 @@ import msgspec
 from dflash_desktop.domain.gpu_family import GpuFamily, family_of
 from dflash_desktop.domain.hardware import (
     HARDWARE_REPORT_VERSION,
+    Adapter,
     Gpu,
     HardwareReport,
     LinuxGraphics,
     Power,
+    Probe,
+    ProbeOutcome,
     RenderNode,
     SystemMemory,
 )
@@ -37,6 +40,24 @@ class _Gpu(msgspec.Struct, frozen=True):
     max_allocation_bytes: _Bytes | None = None
     has_resizable_bar: bool | None = None
     is_virtual: bool | None = None
+    virtual_functions: _Bytes | None = None
+    kernel_driver: str | None = None
+
+
+class _Adapter(msgspec.Struct, frozen=True):
+    name: str | None = None
+    pci_id: str | None = None
+    driver: str | None = None
+    pci_address: str | None = None
+    kernel_driver: str | None = None
+    largest_bar_bytes: _Bytes | None = None
+    is_virtual: bool | None = None
+    virtual_functions: _Bytes | None = None
+
+
+class _Probe(msgspec.Struct, frozen=True):
+    outcome: str | None = None
+    detail: str | None = None
 
 
 class _Memory(msgspec.Struct, frozen=True):
@@ -70,6 +91,8 @@ class _Report(msgspec.Struct, frozen=True):
     power: _Power | None = None
     free_disk_bytes: _Bytes | None = None
     genai: str | None = None
+    adapters: tuple[_Adapter, ...] | None = None
+    probe: _Probe | None = None
 
 
 def report_fields(report: HardwareReport) -> dict[str, object]:
@@ -100,6 +123,8 @@ def decode_report(data: bytes) -> HardwareReport:
         power=Power(power.source or "unknown", power.mode or ""),
         free_disk_bytes=raw.free_disk_bytes,
         genai=raw.genai or "",
+        adapters=tuple(_adapter(adapter) for adapter in raw.adapters or ()),
+        probe=Probe() if raw.probe is None else _probe(raw.probe),
     )
 
 
@@ -141,7 +166,29 @@ def _gpu(raw: _Gpu) -> Gpu:
         max_allocation_bytes=raw.max_allocation_bytes,
         has_resizable_bar=raw.has_resizable_bar,
         is_virtual=raw.is_virtual or False,
+        virtual_functions=raw.virtual_functions or 0,
+        kernel_driver=raw.kernel_driver or "",
     )
+
+
+def _adapter(raw: _Adapter) -> Adapter:
+    return Adapter(
+        name=raw.name or "",
+        pci_id=raw.pci_id or "",
+        driver=raw.driver or "",
+        pci_address=raw.pci_address or "",
+        kernel_driver=raw.kernel_driver or "",
+        largest_bar_bytes=raw.largest_bar_bytes,
+        is_virtual=raw.is_virtual or False,
+        virtual_functions=raw.virtual_functions or 0,
+    )
+
+
+def _probe(raw: _Probe) -> Probe:
+    """An outcome that this program does not know counts as a failure: graphics are not known."""
+    told = raw.outcome or ProbeOutcome.COMPLETE
+    known = told in list(ProbeOutcome)
+    return Probe(ProbeOutcome(told) if known else ProbeOutcome.FAILED, raw.detail or "")
 
 
 def _family(told: str | None, *, name: str, pci_id: str) -> GpuFamily:

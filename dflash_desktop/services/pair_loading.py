@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from dflash_desktop.domain.devices import choose_device
+from dflash_desktop.domain.device_identity import is_openvino_name
+from dflash_desktop.domain.devices import Device, choose_device, normal_device_id, stored_choice
 from dflash_desktop.domain.residency import can_keep_both
 from dflash_desktop.workers.model_folder import MODEL_BIN
 
@@ -16,14 +17,24 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.generation import KvCachePrecision
     from dflash_desktop.domain.pair import LoadedPair, PairFolders
     from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.settings_store import SettingsStore
+
+_CPU = "CPU"
 
 
 class PairLoading:
-    """Chooses device, compile cache and residency, and has the engine load the pair."""
+    """Chooses device, compile cache and residency, and has the engine load the pair.
 
-    def __init__(self, *, engine: Engine, compile_cache_dir: Path) -> None:
+    With `settings`, a device that they keep by OpenVINO's name, as this program once did, is kept
+    by its identity from now on.
+    """
+
+    def __init__(
+        self, *, engine: Engine, compile_cache_dir: Path, settings: SettingsStore | None = None
+    ) -> None:
         self._engine = engine
         self._compile_cache_dir = compile_cache_dir
+        self._settings = settings
 
     async def load(
         self,
@@ -34,18 +45,30 @@ class PairLoading:
     ) -> LoadedPair:
         """Load a pair; an empty `device` takes the best one.
 
-        Raises `AppError`: "device_missing" rather than falling to another device, and what the
-        engine says of the files.
+        Raises `AppError`: "device_missing" or "device_ambiguous" rather than falling to another
+        device, "devices_silent" when a driver hangs, and what the engine says of the files.
         """
-        chosen = choose_device(await self._engine.devices(), device)
+        chosen = await self._chosen(device)
         return await self._engine.load(
             folders,
             device=chosen.id,
+            device_name=chosen.full_name,
             kv_cache_precision=kv_cache_precision,
             keep_both=_keeps_both(folders),
             # Compiling for a GPU takes minutes and is worth keeping; for a CPU it takes a second.
             cache_dir=self._compile_cache_dir if chosen.id.startswith("GPU") else None,
         )
+
+    async def _chosen(self, wanted: str) -> Device:
+        if normal_device_id(wanted) == _CPU:
+            # Without asking the drivers: it must work when one of them hangs or crashes.
+            return Device(_CPU, "")
+        report = await self._engine.devices()
+        chosen = choose_device(report, wanted)
+        settings = self._settings
+        if settings is not None and wanted == settings.value.device and is_openvino_name(wanted):
+            settings.change(device=stored_choice(report, chosen))
+        return chosen
 
 
 def _keeps_both(folders: PairFolders) -> bool:

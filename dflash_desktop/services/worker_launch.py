@@ -64,6 +64,14 @@ class WorkerLauncher:
             log_file=self._log_dir / "fetch.log",
         )
 
+    def probe(self) -> WorkerCommand:
+        """The probe: asks the drivers for their devices, and ends."""
+        return WorkerCommand(
+            argv=_argv("dflash_desktop.workers.probe", "probe"),
+            env=worker_environment() | {"HF_HUB_OFFLINE": "1"},
+            log_file=self._log_dir / "probe.log",
+        )
+
 
 def worker_environment() -> dict[str, str]:
     """This process's environment without what could change or betray a worker."""

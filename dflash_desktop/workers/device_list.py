@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from dflash_desktop.domain.devices import Device, DeviceReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_UUID: Final = re.compile(r"8680([0-9a-f]{2})([0-9a-f]{2}).{4}(..)(..)(..)(..)(..).{10}")
+"""Maker, device, revision, then domain, bus, device and function: low bytes first.
+
+Intel's drivers agreed on this form: `DeviceUUID` in https://github.com/intel/compute-runtime.
+"""
 
 
 def list_devices() -> DeviceReport:
@@ -18,7 +25,7 @@ def list_devices() -> DeviceReport:
 
     core = ov.Core()
     return DeviceReport(
-        devices=tuple(_device(core, name) for name in core.available_devices),
+        devices=tuple(device_of(core, str(name)) for name in core.available_devices),
         openvino_version=str(ov.get_version()),
         genai_version=_version("openvino-genai"),
         tokenizers_version=_version("openvino-tokenizers"),
@@ -31,7 +38,7 @@ def device_named(name: str) -> Device:
     """One device by OpenVINO's name."""
     import openvino as ov
 
-    return _device(ov.Core(), name)
+    return device_of(ov.Core(), name)
 
 
 def runtime_version() -> str:
@@ -39,30 +46,52 @@ def runtime_version() -> str:
     return _version("openvino")
 
 
-def _device(core: Any, name: str) -> Device:  # noqa: ANN401 - openvino's own stubs are skipped
+def device_of(core: Any, name: str) -> Device:  # noqa: ANN401 - openvino's stubs are skipped
+    """What `core` tells about one device; every property may be missing, raise, or be nonsense."""
+
     def ask(key: str) -> object:
         try:
             return core.get_property(name, key)
-        except RuntimeError:  # this plugin does not know the property
+        except Exception:  # noqa: BLE001 - plugins raise what they like, and what cannot be converted is a TypeError
             return None
 
-    kind = ask("DEVICE_TYPE")
     is_gpu = name.startswith("GPU")
-    memory = ask("GPU_DEVICE_TOTAL_MEM_SIZE") if is_gpu else None
-    max_allocation = ask("GPU_DEVICE_MAX_ALLOC_MEM_SIZE") if is_gpu else None
+    kind = _text(ask, "DEVICE_TYPE").upper() if name != "CPU" else ""
+    pci_id, pci_address = _pci_place(_text(ask, "DEVICE_UUID")) if is_gpu else ("", "")
     return Device(
         id=name,
-        full_name=str(ask("FULL_DEVICE_NAME") or name).strip(),
+        full_name=_text(ask, "FULL_DEVICE_NAME") or name,
         driver=_text(ask, "NPU_DRIVER_VERSION") if name.startswith("NPU") else "",
-        is_discrete=None if kind is None or name == "CPU" else "DISCRETE" in str(kind).upper(),
-        memory_bytes=memory if isinstance(memory, int) else None,
-        max_allocation_bytes=max_allocation if isinstance(max_allocation, int) else None,
+        is_discrete="DISCRETE" in kind if kind else None,
+        memory_bytes=_size(ask, "GPU_DEVICE_TOTAL_MEM_SIZE") if is_gpu else None,
+        max_allocation_bytes=_size(ask, "GPU_DEVICE_MAX_ALLOC_MEM_SIZE") if is_gpu else None,
+        pci_id=pci_id,
+        pci_address=pci_address,
     )
 
 
 def _text(ask: Callable[[str], object], key: str) -> str:
     value = ask(key)
-    return "" if value is None else str(value)
+    return "" if value is None else str(value).strip()
+
+
+def _size(ask: Callable[[str], object], key: str) -> int | None:
+    """A number of bytes; 0 means that the driver does not know."""
+    value = ask(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if value > 0 else None
+
+
+def _pci_place(uuid: str) -> tuple[str, str]:
+    """ "8086:64a0" and "0000:00:02.0" from a UUID of Intel's driver; empty for any other."""
+    digits = uuid.replace("-", "").lower()
+    parts = _UUID.fullmatch(digits) if re.fullmatch("[0-9a-f]{32}", digits) else None
+    if parts is None:
+        return "", ""
+    low, high, domain_low, domain_high, bus, device, function = parts.groups()
+    place = f"{domain_high}{domain_low}:{bus}:{device}.{int(function, 16):x}"
+    return f"8086:{high}{low}", place
 
 
 def _version(package: str) -> str:

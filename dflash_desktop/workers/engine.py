@@ -111,6 +111,10 @@ class EngineJobs:
         from dflash_desktop.workers.device_list import device_named, runtime_version
 
         device = device_named(normal_device_id(command.device))
+        if command.device_name and device.full_name != command.device_name:
+            raise model_folder.ModelFolderError(
+                "device_changed", f"{device.id} is {device.full_name}, not {command.device_name}"
+            )
         precision = command.kv_cache_precision or default_kv_cache_precision(device)
         source = PipelineSource(
             target_dir=command.target_dir,

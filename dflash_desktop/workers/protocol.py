@@ -45,9 +45,11 @@ class _Message(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fie
 class Load(_Message, frozen=True, tag="load"):
     """Load a pair, replacing what is loaded. → `LoadProgress`…, then `Loaded` or `Failed`.
 
-    `device` is OpenVINO's name; `kv_cache_precision` None takes the device's default. With
-    `keep_both` the target is held twice, with and without the draft, so that switching costs
-    nothing; else the other pipeline is built when it is first needed and replaces this one.
+    `device` is OpenVINO's name, and `device_name`, unless empty, what its maker calls it: if that
+    is another one by now, the job fails with code "device_changed". `kv_cache_precision` None
+    takes the device's default. With `keep_both` the target is held twice, with and without the
+    draft, so that switching costs nothing; else the other pipeline is built when it is first
+    needed and replaces this one.
     """
 
     job: int
@@ -55,6 +57,7 @@ class Load(_Message, frozen=True, tag="load"):
     target_dir: Path
     draft_dir: Path | None
     device: str
+    device_name: str = ""
     kv_cache_precision: KvCachePrecision | None = None
     keep_both: bool = False
     cache_dir: Path | None = None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _DISPLAY_ADAPTERS: Final = (
     r"SYSTEM\CurrentControlSet\Control\Class\{4d36e968-e325-11ce-bfc1-08002be10318}"
 )
+_PROCESSOR: Final = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
 _VALUES: Final = ("DriverDesc", "DriverVersion", "MatchingDeviceId")
 _PCI_ID: Final = re.compile(r"ven_([0-9a-f]{4})&dev_([0-9a-f]{4})", re.IGNORECASE)
 
@@ -36,7 +37,21 @@ def registry_adapters() -> tuple[Adapter, ...]:
     return tuple(adapter for adapter in found if adapter is not None)
 
 
+def registry_cpu_name() -> str:
+    """The processor as its maker calls it; "" on other systems."""
+    return _registry_text(_PROCESSOR, "ProcessorNameString").strip()
+
+
 if sys.platform == "win32":
+
+    def _registry_text(path: str, name: str) -> str:
+        import winreg
+
+        try:
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, path) as key:
+                return str(winreg.QueryValueEx(key, name)[0])
+        except OSError:
+            return ""
 
     def _registry_values() -> Iterator[Mapping[str, object]]:
         import winreg
@@ -57,6 +72,9 @@ if sys.platform == "win32":
                 yield values
 
 else:
+
+    def _registry_text(path: str, name: str) -> str:
+        return ""
 
     def _registry_values() -> Iterator[Mapping[str, object]]:
         return iter(())

@@ -6,7 +6,8 @@ from dflash_desktop import __version__
 from dflash_desktop.cli.doctor import DoctorResult
 from dflash_desktop.cli.doctor import diagnose as diagnose_machine
 from dflash_desktop.domain.devices import Device, DeviceReport
-from dflash_desktop.domain.hardware import Power, SystemFacts, SystemMemory, hardware_report
+from dflash_desktop.domain.hardware import Power, SystemMemory
+from dflash_desktop.domain.system_facts import SystemFacts, hardware_report
 
 CPU = Device(id="CPU", full_name="Intel(R) Core(TM) Ultra 7 258V")
 ARC = Device(
@@ -76,6 +77,7 @@ def test_what_a_plugin_does_not_answer_is_null_and_not_guessed() -> None:
     assert diagnose(report(CPU)).as_json()["devices"] == [
         {
             "id": "CPU",
+            "identity": "CPU",
             "name": "Intel(R) Core(TM) Ultra 7 258V",
             "driver": None,
             "is_discrete": None,

@@ -11,10 +11,9 @@ from dflash_desktop.domain.hardware import (
     Gpu,
     HardwareReport,
     Power,
-    SystemFacts,
     SystemMemory,
-    hardware_report,
 )
+from dflash_desktop.domain.system_facts import SystemFacts, hardware_report
 
 CPU = Device("CPU", "AMD EPYC")
 NPU = Device("NPU", "Intel(R) AI Boost")
@@ -47,7 +46,7 @@ def test_the_adapter_of_the_same_name_brings_driver_and_id() -> None:
 
     assert gpu.driver == "32.0.101.8132"
     assert gpu.pci_id == "8086:64a0"
-    assert gpu.identity == "8086:64a0"
+    assert gpu.identity == "Intel(R) Arc(TM) 140V GPU (16GB) [8086:64a0]"
 
 
 def test_the_only_intel_adapter_belongs_to_the_only_gpu_even_without_a_name() -> None:

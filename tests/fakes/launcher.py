@@ -25,11 +25,18 @@ class FakeLauncher(WorkerLauncher):
     def engine(self) -> WorkerCommand:
         """The fake worker with the script of now."""
         self.starts += 1
+        return self._fake("engine")
+
+    def probe(self) -> WorkerCommand:
+        """The fake worker, which lists made-up devices."""
+        return self._fake("probe")
+
+    def _fake(self, name: str) -> WorkerCommand:
         script = msgspec.json.encode(self.script).decode()
         return WorkerCommand(
             argv=(sys.executable, "-P", str(FAKE_WORKER)),
             env=worker_environment() | {SCRIPT_VARIABLE: script},
-            log_file=self._log_dir / "engine.log",
+            log_file=self._log_dir / f"{name}.log",
         )
 
 

@@ -244,7 +244,7 @@ async def test_the_devices_of_the_machine_can_be_chosen(setup: Setup) -> None:
     assert "Intel Arc Made-up Graphics" in device.itemText(2)
     device.setCurrentIndex(2)
     device.activated.emit(2)
-    await until(lambda: setup.settings.value.device == "GPU")
+    await until(lambda: setup.settings.value.device == "Intel Arc Made-up Graphics")
     assert precision.itemText(0) == "Automatic · f16"
     position = precision.findData(KvCachePrecision.U8)
     precision.setCurrentIndex(position)

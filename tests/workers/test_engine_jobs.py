@@ -350,3 +350,17 @@ def test_a_file_that_is_no_gguf_is_refused_and_leaves_nothing(tmp_path: Path) ->
     jobs.run(protocol.ConvertGguf(1, fake, tmp_path / "out"))
     assert runtime.of(protocol.Failed)
     assert not list((tmp_path / "out").glob("*.gguf"))
+
+
+def test_another_card_in_the_place_of_the_chosen_one_is_not_used(
+    starter_pair: PairFolders,
+) -> None:
+    runtime = RecordingRuntime()
+    EngineJobs(runtime).run(
+        protocol.Load(
+            1, "T", starter_pair.target_dir, None, "CPU", device_name="Intel(R) Arc(TM) B580"
+        )
+    )
+
+    (failed,) = runtime.of(protocol.Failed)
+    assert failed.code == "device_changed"

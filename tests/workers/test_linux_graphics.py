@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dflash_desktop.domain.hardware import LinuxGraphics, RenderNode
-from dflash_desktop.workers.linux_graphics import is_wsl, linux_graphics, pci_adapters
+from dflash_desktop.workers.linux_graphics import (
+    compute_runtime_version,
+    cpu_name,
+    is_wsl,
+    linux_graphics,
+    pci_adapters,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,3 +116,67 @@ def test_a_linux_inside_windows_is_recognised(tmp_path: Path) -> None:
     write(tmp_path / "proc/version", "Linux version 5.15.167.4-microsoft-standard-WSL2\n")
 
     assert is_wsl(tmp_path)
+
+
+def card(root: Path, *, bar_end: str, driver: str = "xe") -> Path:
+    """An Arc B580 in a slot, whose large window ends at `bar_end`."""
+    pci(root, "0000:03:00.0", pci_class="0x030000", vendor="0x8086", device="0xe20b")
+    folder = root / "sys/bus/pci/devices/0000:03:00.0"
+    rom = "0x0000000083000000 0x00000000831fffff 0x0000000000046200\n"
+    slices = "0x0000006000000000 0x00000067ffffffff 0x000000000014220c\n"
+    empty = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+    registers = "0x0000000082000000 0x0000000082ffffff 0x0000000000140204\n"
+    window = f"0x0000004000000000 {bar_end} 0x000000000014220c\n"
+    write(folder / "resource", registers + empty + window + 3 * empty + rom + slices)
+    (folder / "driver").symlink_to(f"../../../../bus/pci/drivers/{driver}")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("bar_end", "size_bytes"),
+    [("0x000000400fffffff", 2**28), ("0x00000043ffffffff", 2**34), ("garbage", 2**24)],
+)
+def test_how_much_of_a_cards_memory_the_processor_sees(
+    tmp_path: Path, bar_end: str, size_bytes: int
+) -> None:
+    card(tmp_path, bar_end=bar_end)
+    (adapter,) = pci_adapters(tmp_path)
+
+    assert adapter.largest_bar_bytes == size_bytes
+    assert adapter.pci_address == "0000:03:00.0"
+    assert adapter.kernel_driver == "xe"
+    assert not adapter.is_virtual
+
+
+def test_a_slice_of_a_card_and_a_card_with_slices(tmp_path: Path) -> None:
+    folder = card(tmp_path, bar_end="0x00000043ffffffff", driver="i915")
+    write(folder / "sriov_numvfs", "2\n")
+    assert pci_adapters(tmp_path)[0].virtual_functions == 2
+
+    (folder / "physfn").mkdir()
+    assert pci_adapters(tmp_path)[0].is_virtual
+
+
+def test_the_compute_runtime_is_found_in_the_package_database(tmp_path: Path) -> None:
+    write(
+        tmp_path / "var/lib/dpkg/status",
+        "Package: ocl-icd\nVersion: 2.3\n\nPackage: intel-opencl-icd\nStatus: install ok\n"
+        "Version: 25.18.33578.6-1~24.04\n\nPackage: zlib\nVersion: 1\n",
+    )
+    card(tmp_path, bar_end="0x00000043ffffffff")
+    pci(tmp_path, "0000:04:00.0", pci_class="0x030000", vendor="0x10de", device="0x2882")
+
+    assert [one.driver for one in pci_adapters(tmp_path)] == ["25.18.33578.6-1~24.04", ""]
+
+
+def test_arch_keeps_a_folder_a_package(tmp_path: Path) -> None:
+    (tmp_path / "var/lib/pacman/local/intel-compute-runtime-25.18.33578.6-1").mkdir(parents=True)
+
+    assert compute_runtime_version(tmp_path) == "25.18.33578.6-1"
+    assert compute_runtime_version(tmp_path / "nowhere") == ""
+
+
+def test_the_processor_has_a_name(tmp_path: Path) -> None:
+    write(tmp_path / "proc/cpuinfo", "processor\t: 0\nmodel name\t: Core Ultra 7 258V\n")
+
+    assert cpu_name(tmp_path) == "Core Ultra 7 258V"

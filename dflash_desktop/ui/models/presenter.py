@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.devices import offered_devices
 from dflash_desktop.domain.engine_state import Loading, Starting, loaded_pair
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState
 from dflash_desktop.ui.models.words import (
@@ -132,7 +133,7 @@ class ModelsPresenter:
         self._pane.run_form.show_choices(self._devices, self._settings.value)
 
     async def _find_devices(self) -> None:
-        self._devices = (await self._engine.devices()).devices
+        self._devices = offered_devices(await self._engine.devices())
         self._show_choices()
 
     async def _add(self, title: str, target_dir: Path, draft_dir: Path | None) -> None:

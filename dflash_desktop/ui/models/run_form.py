@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QSizePolicy
 
+from dflash_desktop.domain.device_identity import devices_meant, identity_of
 from dflash_desktop.domain.devices import Device, default_kv_cache_precision
 from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.settings import SETTING_TEXTS
@@ -27,7 +28,7 @@ _PRECISION_WORDS = {
 
 
 class RunForm(SurfaceFrame):
-    """Signals: `device_chosen(id)` ("" for automatic), `precision_chosen(precision | None)`."""
+    """Signals: `device_chosen(identity)` ("": automatic), `precision_chosen(precision | None)`."""
 
     device_chosen = Signal(str)
     precision_chosen = Signal(object)
@@ -61,12 +62,15 @@ class RunForm(SurfaceFrame):
         """The devices that were found, and what the person chose among them."""
         self._device.clear()
         self._device.addItem("Automatic", "")
+        meant = devices_meant(settings.device, devices) if settings.device else ()
+        chosen = next((d for d in devices if (d.id,) == meant), None)
         for device in devices:
-            self._device.addItem(f"{device.id} · {device.full_name}", device.id)
-        if self._device.findData(settings.device) < 0:
+            self._device.addItem(f"{device.id} · {device.full_name}", identity_of(device, devices))
+            if device is chosen:
+                self._device.setCurrentIndex(self._device.count() - 1)
+        if settings.device and chosen is None:
             self._device.addItem(f"{settings.device} · not found", settings.device)
-        self._device.setCurrentIndex(self._device.findData(settings.device))
-        chosen = next((d for d in devices if d.id == settings.device), None)
+            self._device.setCurrentIndex(self._device.count() - 1)
         usual = "f16 on graphics, f32 on the CPU"
         if chosen is not None:
             usual = default_kv_cache_precision(chosen).value

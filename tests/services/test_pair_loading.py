@@ -1,0 +1,90 @@
+"""Which device a pair is loaded on, and how the choice is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dflash_desktop.domain.engine_state import loaded_pair
+from dflash_desktop.domain.problems import AppError
+from dflash_desktop.services.engine import EngineLimits
+from dflash_desktop.services.pair_loading import PairLoading
+from dflash_desktop.services.settings_store import SettingsStore
+from tests.fakes.engine import PAIR, EngineUnderTest, engine_under_test
+from tests.fakes.fake_worker import Mishap, Script, Trouble, When
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ARC = "Intel Arc Made-up Graphics"
+HANGING_DRIVER = Script(mishaps=(Mishap(Trouble.IGNORE_CANCEL, When.DEVICES),))
+
+
+def loading(under_test: EngineUnderTest, folder: Path) -> tuple[PairLoading, SettingsStore]:
+    settings = SettingsStore(folder / "settings.json")
+    made = PairLoading(
+        engine=under_test.engine, compile_cache_dir=folder / "compiled", settings=settings
+    )
+    return made, settings
+
+
+@pytest.mark.parametrize("old", ["GPU", "gpu.0"])
+async def test_a_choice_that_was_kept_by_its_place_is_kept_by_what_it_is(
+    tmp_path: Path, old: str
+) -> None:
+    async with engine_under_test(tmp_path) as under_test:
+        service, settings = loading(under_test, tmp_path)
+        settings.change(device=old)
+
+        await service.load(PAIR, device=settings.value.device)
+
+        assert settings.value.device == ARC
+        await service.load(PAIR, device=settings.value.device)
+        loaded = loaded_pair(under_test.engine.state)
+        assert loaded is not None
+        assert loaded.device_name == ARC
+
+
+@pytest.mark.parametrize("kept", ["", "CPU", ARC])
+async def test_other_choices_stay_as_they_are(tmp_path: Path, kept: str) -> None:
+    async with engine_under_test(tmp_path) as under_test:
+        service, settings = loading(under_test, tmp_path)
+        settings.change(device=kept)
+
+        await service.load(PAIR, device=settings.value.device)
+
+        assert settings.value.device == kept
+
+
+async def test_a_choice_that_is_gone_is_kept_and_told(tmp_path: Path) -> None:
+    async with engine_under_test(tmp_path) as under_test:
+        service, settings = loading(under_test, tmp_path)
+        settings.change(device="GPU.1")
+
+        with pytest.raises(AppError, match="device_missing"):
+            await service.load(PAIR, device=settings.value.device)
+
+        assert settings.value.device == "GPU.1"
+        assert loaded_pair(under_test.engine.state) is None
+
+
+async def test_the_processor_is_used_without_asking_a_driver_that_hangs(tmp_path: Path) -> None:
+    async with engine_under_test(tmp_path, HANGING_DRIVER) as under_test:
+        service, _ = loading(under_test, tmp_path)
+
+        assert (await service.load(PAIR, device="cpu")).device == "CPU"
+
+
+async def test_a_driver_that_hangs_is_a_problem_in_time_and_the_engine_comes_back(
+    tmp_path: Path,
+) -> None:
+    limits = replace(EngineLimits(), devices_seconds=0.3, cancel_seconds=0.3)
+    async with engine_under_test(tmp_path, HANGING_DRIVER, limits) as under_test:
+        service, _ = loading(under_test, tmp_path)
+
+        with pytest.raises(AppError, match="devices_silent"):
+            await service.load(PAIR)
+
+        assert (await service.load(PAIR, device="CPU")).device == "CPU"
