@@ -27,19 +27,20 @@ from dflash_desktop.services.transfer_attempt import (
     TransferAttempt,
     TransferLimits,
 )
+from dflash_desktop.services.transfer_room import prepare_folder
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.workers.protocol import FetchRepos, PlanRepos, ReposPlanned
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from dflash_desktop.domain.transfer import TransferPlan, TransferRequest
+    from dflash_desktop.domain.library import ModelFile
+    from dflash_desktop.domain.transfer import RepoPlan, TransferPlan, TransferRequest
     from dflash_desktop.services.transfer_store import StoredTransfer
     from dflash_desktop.workers.protocol import HubAccess
 
 _log = logging.getLogger(__name__)
 
-_DISK_MARGIN_BYTES: Final = 32 * 1024 * 1024
 _STALLS_WITH_XET: Final = 2
 """The attempt after the second stall is plain HTTP."""
 
@@ -61,8 +62,13 @@ class HubReach(Protocol):
 class Installing(Protocol):
     """Where verified files go."""
 
-    async def install(self, incoming: Path, stored: StoredTransfer, *, endpoint: str) -> None:
-        """Put each repository in place; one that already is stays. Raises `AppError`."""
+    async def install(
+        self, incoming: Path, plan: RepoPlan, files: tuple[ModelFile, ...], *, endpoint: str
+    ) -> None:
+        """Put one repository in place; one that already is there is left alone.
+
+        Raises `AppError`.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +119,7 @@ class TransferRun:
         self._show = show
         self._keep = keep
         self._watch = world.make_watch()
-        self._progress = TransferProgress(stored.plans)
+        self._progress = TransferProgress(stored.missing_plans)
         self._attempt = 1
         self._failures = 0
         self._stalls = 0
@@ -128,9 +134,9 @@ class TransferRun:
         """
         while True:
             try:
-                if not self._stored.fetched:
-                    if not self._stored.plans:
-                        await self._plan()
+                if not self._stored.plans:
+                    await self._plan()
+                if self._stored.missing_plans and not self._stored.fetched:
                     await self._fetch()
                 await self._install()
             except FetchFailedError as error:
@@ -145,12 +151,13 @@ class TransferRun:
         self._progress = TransferProgress(plan.repos)
 
     async def _fetch(self) -> None:
-        await asyncio.to_thread(self._prepare_folder)
+        plans = self._stored.missing_plans
+        await asyncio.to_thread(prepare_folder, self._folder, plans)
         self._publish(TransferState.RUNNING)
         hub = self._world.hub
         job = FetchRepos(
             job=1,
-            plans=self._stored.plans,
+            plans=plans,
             access=await hub.access(),
             incoming_dir=self._folder,
             cache_dirs=hub.cache_dirs(),
@@ -173,20 +180,25 @@ class TransferRun:
         self._remember(replace(self._stored, fetched=attempt.files))
 
     async def _install(self) -> None:
+        """One repository after the other; what is in place is kept in mind at once."""
         self._notice = "Putting it into the library."
         self._publish(TransferState.CHECKING)
-        access = await self._world.hub.access()
-        await self._world.installing.install(self._folder, self._stored, endpoint=access.endpoint)
-
-    def _prepare_folder(self) -> None:
-        """Refuse what cannot fit before it is begun. Blocking; raises `AppError`, `OSError`."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        plans = self._stored.plans
-        present = max(folder_bytes(self._folder), sum(plan.present_bytes for plan in plans))
-        needed = sum(plan.size_bytes for plan in plans) - present
-        free = shutil.disk_usage(self._folder).free
-        if needed > 0 and needed + min(_DISK_MARGIN_BYTES, needed // 10) > free:
-            raise AppError(problems.disk_full(self._folder, needed_bytes=needed, free_bytes=free))
+        endpoint = (await self._world.hub.access()).endpoint
+        while self._stored.missing_plans:
+            plan, files = self._stored.missing_plans[0], self._stored.fetched[0]
+            try:
+                await self._world.installing.install(self._folder, plan, files, endpoint=endpoint)
+            except AppError:
+                # Perhaps something changed the files since: then every byte is looked at again.
+                self._remember(replace(self._stored, fetched=()))
+                raise
+            self._remember(
+                replace(
+                    self._stored,
+                    installed=(*self._stored.installed, plan.repo_id),
+                    fetched=self._stored.fetched[1:],
+                )
+            )
 
     # --- after a failure ---------------------------------------------------------------------
 
@@ -279,14 +291,3 @@ class TransferRun:
                 notice=(news.notice if news else "") or self._notice,
             )
         )
-
-
-def folder_bytes(folder: Path) -> int:
-    """The sum of all files below a folder; what vanishes meanwhile counts nothing. Blocking."""
-    total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except OSError:
-            continue
-    return total

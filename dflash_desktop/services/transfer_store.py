@@ -31,9 +31,15 @@ class StoredTransfer:
     request: TransferRequest
     is_paused: bool = False
     plans: tuple[RepoPlan, ...] = ()  # with their commits: a resumed transfer takes the same
-    fetched: tuple[tuple[ModelFile, ...], ...] = ()  # all is here and verified, not yet installed
+    installed: tuple[str, ...] = ()  # repositories of `plans` that are in the library by now
+    fetched: tuple[tuple[ModelFile, ...], ...] = ()  # of `missing_plans`, once all were verified
     done_bytes: int = 0  # as it was last shown
     problem: Problem | None = None
+
+    @property
+    def missing_plans(self) -> tuple[RepoPlan, ...]:
+        """What is not in the library yet."""
+        return tuple(plan for plan in self.plans if plan.repo_id not in self.installed)
 
     @property
     def folder_name(self) -> str:

@@ -1,0 +1,40 @@
+"""Whether there is room for what a transfer still needs, before its first byte."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.problems import AppError
+from dflash_desktop.services import transfer_problems as problems
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dflash_desktop.domain.transfer import RepoPlan
+
+_MARGIN_BYTES: Final = 32 * 1024 * 1024
+
+
+def prepare_folder(folder: Path, plans: tuple[RepoPlan, ...]) -> None:
+    """Make the folder, and refuse what cannot fit. Blocking.
+
+    Raises `AppError` ("disk_full") with what is needed and free, and `OSError`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    present = max(folder_bytes(folder), sum(plan.present_bytes for plan in plans))
+    needed = sum(plan.size_bytes for plan in plans) - present
+    free = shutil.disk_usage(folder).free
+    if needed > 0 and needed + min(_MARGIN_BYTES, needed // 10) > free:
+        raise AppError(problems.disk_full(folder, needed_bytes=needed, free_bytes=free))
+
+
+def folder_bytes(folder: Path) -> int:
+    """The sum of all files below a folder; what vanishes meanwhile counts nothing. Blocking."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total
