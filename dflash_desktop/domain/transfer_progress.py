@@ -33,6 +33,11 @@ class TransferProgress:
             known.repo_id, path, done_bytes, known.total_bytes, is_verified
         )
 
+    def note_all(self) -> None:
+        """Every file is here and verified."""
+        for (repo, path), file in tuple(self._files.items()):
+            self.note(repo, path, file.total_bytes, is_verified=True)
+
     @property
     def files(self) -> tuple[FileProgress, ...]:
         """All files in the order of the plan."""

@@ -58,8 +58,11 @@ async def fetch_events(
         raise FetchFailedError("worker_error", str(error)) from error
     try:
         channel.send(job)
-        async with aclosing(channel.events()) as events:
-            async for event in _with_ticks(events, channel.pid, tick_seconds):
+        async with (
+            aclosing(channel.events()) as events,
+            aclosing(_with_ticks(events, channel.pid, tick_seconds)) as ticking,
+        ):
+            async for event in ticking:
                 if isinstance(event, Failed):
                     raise FetchFailedError(event.code, event.raw, event.facts, event.words)
                 yield event

@@ -12,7 +12,7 @@ from dflash_desktop.domain.transfer import TransferState
 from dflash_desktop.domain.transfer_rate import TransferRate
 from dflash_desktop.services.fetch_process import FetchFailedError, Tick, fetch_events
 from dflash_desktop.services.machine_watch import MachineChange
-from dflash_desktop.workers.protocol import FilesProgress, ReposFetched
+from dflash_desktop.workers.protocol import FilesProgress, Hello, ReposFetched
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -36,6 +36,7 @@ class TransferLimits:
     """How patient a transfer is."""
 
     tick_seconds: float = 1.0
+    start_seconds: float = 60.0  # until a process says its first word: a cold disk takes long
     stall_seconds: float = 60.0
     quiet_seconds: float = 5.0  # then it is said, and a new network is worth a new attempt
     wait_factor: float = 1.0  # of all waiting between attempts; tests take less
@@ -73,6 +74,7 @@ class TransferAttempt:
         self._watch = watch
         self._rate = TransferRate()
         self._heard_at = time.monotonic()
+        self._has_begun = False
         self._read_bytes = 0
         self.files: tuple[tuple[ModelFile, ...], ...] = ()
 
@@ -86,6 +88,9 @@ class TransferAttempt:
         async with aclosing(events):
             async for event in events:
                 match event:
+                    case Hello():
+                        self._has_begun = True
+                        self._heard_at = time.monotonic()
                     case FilesProgress(files=files):
                         yield self._note(files)
                     case ReposFetched(files=files_of_repos):
@@ -94,7 +99,7 @@ class TransferAttempt:
                     case Tick(read_bytes=read_bytes):
                         yield self._tick(read_bytes)
                     case _:
-                        pass  # its greeting
+                        pass
                 self._break_off_if_useless()
 
     @property
@@ -116,7 +121,8 @@ class TransferAttempt:
             self._heard_at = time.monotonic()
         self._read_bytes = read_bytes
         rate, quiet = self._measured_rate(), self._quiet_seconds
-        if quiet < self._limits.quiet_seconds or self._progress.is_all_here:
+        is_early = not self._has_begun or quiet < self._limits.quiet_seconds
+        if is_early or self._progress.is_all_here:
             return AttemptNews(self._state(), rate)
         notice = (
             f"Nothing has arrived for {quiet:.0f} s. A new attempt follows after "
@@ -138,5 +144,6 @@ class TransferAttempt:
             raise FetchFailedError(WOKE, "the machine slept")
         if change is MachineChange.NETWORK and quiet >= self._limits.quiet_seconds:
             raise FetchFailedError(NEW_NETWORK, "the network has changed")
-        if quiet >= self._limits.stall_seconds:
+        limits = self._limits
+        if quiet >= (limits.stall_seconds if self._has_begun else limits.start_seconds):
             raise FetchFailedError(STALLED, "nothing arrived")

@@ -15,14 +15,18 @@ def disk_full(
     folder: Path, *, needed_bytes: int | None, free_bytes: int | None, detail: str = ""
 ) -> Problem:
     """There is no room for the rest; None where a number is not known."""
-    if needed_bytes is not None and free_bytes is not None:
-        lacking = format_bytes(max(needed_bytes - free_bytes, 0))
+    if needed_bytes is None or free_bytes is None:
+        room = "Make room, then resume."
+    elif needed_bytes > free_bytes:
         room = (
             f"It still needs {format_bytes(needed_bytes)}, and {format_bytes(free_bytes)} are "
-            f"free: make room for {lacking} more, then resume."
+            f"free: make room for {format_bytes(needed_bytes - free_bytes)} more, then resume."
         )
     else:
-        room = "Make room, then resume."
+        room = (
+            f"It still needs {format_bytes(needed_bytes)}, and the disk takes no more, perhaps "
+            "because of a quota: make room, then resume."
+        )
     return Problem(
         code="disk_full",
         headline="The download is paused: the disk is full.",

@@ -94,7 +94,7 @@ class TransferQueue:
     def append(self, stored: StoredTransfer) -> None:
         """Put a new one at the end."""
         self._added.add(stored.request.id)
-        self.entries.append(loaded(stored))
+        self.entries.append(loaded(stored, "" if self.is_ours else ELSEWHERE))
 
     def settle(
         self, entry: QueuedTransfer, state: TransferState, problem: Problem | None = None

@@ -177,6 +177,7 @@ class TransferRun:
                 if self._progress.done_bytes > began_bytes:
                     self._failures, self._notice = 0, ""
                 self._publish(news.state, news)
+        self._progress.note_all()
         self._remember(replace(self._stored, fetched=attempt.files))
 
     async def _install(self) -> None:
