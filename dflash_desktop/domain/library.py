@@ -89,3 +89,46 @@ class VerificationReport:
     def is_whole(self) -> bool:
         """Whether nothing differs; files that are there in addition are no fault."""
         return all(d.kind == "extra" for d in self.differences)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkProgress:
+    """How much of a long work on files is done; no rate until bytes have moved."""
+
+    done_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalPlan:
+    """What removing a model does, known before it is done."""
+
+    model: InstalledModel
+    freed_bytes: int  # a file that is also elsewhere (a hard link) frees nothing
+    shared_bytes: int  # such files, each counted once
+    used_by: tuple[str, ...]  # titles of the pairs that cannot be loaded afterwards
+
+    @property
+    def deletes_files(self) -> bool:
+        """An added folder is only forgotten."""
+        return self.model.is_ours
+
+
+class LeftoverKind(StrEnum):
+    """Why something lies in the library's folders that is no model and no open transfer."""
+
+    TRANSFER = "transfer"  # arrived for a transfer that nobody remembers
+    REPLACED = "replaced"  # an older folder of a model of which a later one is there
+    REMOVED = "removed"  # a removal that was interrupted
+    MOVED = "moved"  # a place that the library was moved from or to, and that does not count
+    UNKNOWN = "unknown"  # a folder without a manifest; perhaps a person put it there
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Something that takes room for nothing."""
+
+    path: Path
+    kind: LeftoverKind
+    size_bytes: int  # that removing it frees
+    looks_like_model: bool = False  # it may be a person's own: adding it is better than removing

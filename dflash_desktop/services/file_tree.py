@@ -36,6 +36,14 @@ def is_link(path: Path) -> bool:
         return False
 
 
+def is_same(one: Path, other: Path) -> bool:
+    """Whether both names lead to one folder or file; what is not there is told by its name."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one == other
+
+
 def tree_entries(folder: Path) -> Iterator[TreeEntry]:
     """Everything below the folder, a folder before what is in it; links are told, not followed.
 

@@ -11,7 +11,7 @@ from dflash_desktop.domain.pair import PairFolders
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dflash_desktop.domain.catalogue import Catalogue, CataloguePair
+    from dflash_desktop.domain.catalogue import Catalogue
     from dflash_desktop.domain.library import InstalledModel
 
 _USABLE = frozenset({ModelCondition.VERIFIED, ModelCondition.UNVERIFIED})
@@ -25,31 +25,39 @@ def installed_pairs(
     A pair has the catalogue's id, a target alone the model's. Damaged and absent models are left
     out, and targets that this program cannot run.
     """
-    here = {model.id.casefold(): model for model in models if model.condition in _USABLE}
-    targets = [model for model in here.values() if _is_text_target(model)]
+    usable = [model for model in models if model.condition in _USABLE]
+    here = {name: model for model in reversed(usable) for name in _names(model)}
     titles: dict[str, str] = {}
     pairs: list[PairFolders] = []
     for pair in catalogue.pairs:
-        target = here.get((pair.target.repository or "").casefold())
+        target = _find(pair.target.repository, here)
         if target is None or not _is_text_target(target):
             continue
         titles.setdefault(target.id, pair.target.title)
-        made = _pair(pair, target, here)
-        if made is not None:
-            pairs.append(made)
-    alone = (PairFolders(t.id, titles.get(t.id, t.title), t.path, None) for t in targets)
+        draft = None if pair.draft is None else _find(pair.draft.repository, here)
+        if draft is not None and draft.manifest.role is ModelRole.DRAFT:
+            pairs.append(PairFolders(pair.id, pair.title, target.path, draft.path, pair.note))
+    alone = (
+        PairFolders(t.id, titles.get(t.id, t.title), t.path, None)
+        for t in usable
+        if _is_text_target(t)
+    )
     return (*pairs, *alone)
 
 
-def _pair(
-    pair: CataloguePair, target: InstalledModel, here: dict[str, InstalledModel]
-) -> PairFolders | None:
-    if pair.draft is None:
-        return None  # the target alone
-    draft = here.get((pair.draft.repository or "").casefold())
-    if draft is None or draft.manifest.role is not ModelRole.DRAFT:
+def _find(repository: str | None, here: dict[str, InstalledModel]) -> InstalledModel | None:
+    """The repository's model, else an added folder of the same name."""
+    if repository is None:
         return None
-    return PairFolders(pair.id, pair.title, target.path, draft.path, pair.note)
+    key = repository.casefold()
+    return here.get(key) or here.get(key.rpartition("/")[2])
+
+
+def _names(model: InstalledModel) -> tuple[str, ...]:
+    """What the catalogue may call it: a folder without a repository is known by its name."""
+    if model.manifest.repo_id:
+        return (model.manifest.repo_id.casefold(),)
+    return (model.id.casefold(), model.path.name.casefold())
 
 
 def _is_text_target(model: InstalledModel) -> bool:

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from dflash_desktop.paths import AppPaths
 
-_WAIT_SECONDS: Final = 10.0
+_PATIENCE_SECONDS: Final = 10.0
 _PAUSE_SECONDS: Final = 0.05
 
 
 @contextmanager
-def library_changing(paths: AppPaths, *, wait_seconds: float = _WAIT_SECONDS) -> Iterator[None]:
+def library_changing(paths: AppPaths) -> Iterator[None]:
     """Hold the library's lock. Blocking: never in the window's thread.
 
-    Raises `AppError` ("library_busy") when another change takes longer than `wait_seconds`, which
+    Raises `AppError` ("library_busy") when another change takes longer than ten seconds, which
     only moving the whole library does, and `OSError` when the lock cannot be made.
     """
     lock = InstallLock(paths.library_lock_file)
-    deadline = time.monotonic() + wait_seconds
+    deadline = time.monotonic() + _PATIENCE_SECONDS
     while not lock.acquire():
         if time.monotonic() > deadline:
             raise AppError(

@@ -6,18 +6,51 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from dflash_desktop.domain.library import InstalledModel, ModelManifest
+from dflash_desktop.domain.library import (
+    InstalledModel,
+    ModelManifest,
+    RemovalPlan,
+    VerificationReport,
+    WorkProgress,
+)
 from dflash_desktop.domain.problems import AppError
-from dflash_desktop.services.added_models import added_models
+from dflash_desktop.services import library_problems as problems
+from dflash_desktop.services.added_models import (
+    add_folder,
+    added_models,
+    forget_added,
+    keep_hashes,
+    records_of_added,
+)
 from dflash_desktop.services.catalogue_store import load_catalogue
+from dflash_desktop.services.file_tree import is_same
 from dflash_desktop.services.installed_pairs import installed_pairs
 from dflash_desktop.services.library_lock import library_changing
 from dflash_desktop.services.model_description import describe_model
-from dflash_desktop.services.model_manifest import utc_now
-from dflash_desktop.services.model_store import install_folder, model_key, own_models
+from dflash_desktop.services.model_manifest import (
+    MANIFEST_NAME,
+    StoredCondition,
+    record_dir,
+    utc_now,
+    write_condition,
+    write_last_use,
+)
+from dflash_desktop.services.model_removal import (
+    freed_bytes,
+    refuse_if_in_use,
+    removable_entries,
+    remove_model,
+)
+from dflash_desktop.services.model_store import (
+    install_folder,
+    model_key,
+    own_models,
+    remove_superseded,
+)
+from dflash_desktop.services.model_verification import verify_model, with_hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from dflash_desktop.domain.catalogue import Catalogue
@@ -32,11 +65,14 @@ class ModelLibrary:
     """The models of this installation; what another process changes is seen after `refresh`.
 
     Everything runs in the loop's thread and returns at once, or is a coroutine whose blocking
-    part runs in another thread.
+    part runs in another thread. `in_use` gives the folders of models that are loaded now.
     """
 
-    def __init__(self, *, paths: AppPaths) -> None:
+    def __init__(
+        self, *, paths: AppPaths, in_use: Callable[[], Collection[Path]] = lambda: ()
+    ) -> None:
         self._paths = paths
+        self._in_use = in_use
         self._models: tuple[InstalledModel, ...] | None = None
         self._listeners: list[Callable[[], None]] = []
 
@@ -51,10 +87,21 @@ class ModelLibrary:
         key = model_key(model_id)
         return next((model for model in self.models() if model_key(model.id) == key), None)
 
+    def known(self, model_id: str) -> InstalledModel:
+        """The model with this id. Raises `AppError` ("model_unknown")."""
+        model = self.find(model_id)
+        if model is None:
+            raise AppError(problems.unknown(model_id))
+        return model
+
     def pairs(self) -> tuple[PairFolders, ...]:
         """What can be loaded: catalogue pairs whose parts are both here, then targets alone."""
         models = self.models()
         return installed_pairs(models, self._catalogue()) if models else ()
+
+    def is_in_use(self, model: InstalledModel) -> bool:
+        """Whether it is loaded now, by this process."""
+        return any(is_same(model.path, folder) for folder in self._in_use())
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` after every change that was noticed; the returned function ends that."""
@@ -79,15 +126,17 @@ class ModelLibrary:
         endpoint: str,
         files: tuple[ModelFile, ...],
         title: str = "",
+        model_id: str = "",
     ) -> InstalledModel:
         """Take in a folder whose files were all verified while they arrived.
 
-        What it is, its role and its precision, is found here. Raises `AppError` as
-        `install_folder` and `library_changing` do; `incoming` is then still there.
+        What it is, its role and its precision, is found here. An older model of the same id goes
+        once this one is in place. A model of no repository needs a `model_id`. Raises `AppError`
+        as `install_folder` and `library_changing` do; `incoming` is then still there.
         """
 
         def work() -> InstalledModel:
-            role, precision = describe_model(incoming, name=repo_id)
+            role, precision = describe_model(incoming, name=repo_id or model_id)
             now = utc_now()
             manifest = ModelManifest(
                 repo_id=repo_id,
@@ -99,13 +148,135 @@ class ModelLibrary:
                 installed_at=now,
                 verified_at=now,
             )
-            with library_changing(self._paths):
-                models_dir = self._paths.models_dir
-                return install_folder(incoming, manifest, models_dir=models_dir, title=title)
+            models_dir = self._paths.models_dir
+            with problems.written(title or model_id or repo_id), library_changing(self._paths):
+                model = install_folder(
+                    incoming, manifest, models_dir=models_dir, model_id=model_id, title=title
+                )
+                remove_superseded(model, models_dir=models_dir, in_use=self._in_use())
+            return model
 
         model = await asyncio.to_thread(work)
         await self.refresh()
         return model
+
+    async def add_folder(self, folder: Path, title: str = "") -> InstalledModel:
+        """Use a model where it lies, a stick for instance; nothing is copied or written there.
+
+        It is unverified until `verify` has hashed it, which whoever added it starts next. Raises
+        `AppError` as `added_models.add_folder` does, "already_ours", or why it was not kept.
+        """
+
+        def work() -> InstalledModel:
+            models = _read(self._paths)
+            if any(model.is_ours and is_same(model.path, folder) for model in models):
+                raise AppError(problems.already_ours(folder))
+            added_dir = self._paths.added_models_dir
+            records = records_of_added(added_dir, folder)
+            taken = [m.id for m in models if self.records(m) != records]
+            with problems.written("The folder"), library_changing(self._paths):
+                return add_folder(folder, title=title, added_dir=added_dir, taken_ids=taken)
+
+        model = await asyncio.to_thread(work)
+        await self.refresh()
+        return model
+
+    async def verify(
+        self, model_id: str, on_progress: Callable[[WorkProgress], None] = lambda _: None
+    ) -> VerificationReport:
+        """Compare every byte with the manifest and keep what was found; may take minutes.
+
+        Of an added folder the first time gives the hashes that later ones compare with.
+        `on_progress` is called in the loop's thread. Raises `AppError`: "model_unknown",
+        "model_absent", "model_unreadable", or why the outcome was not kept.
+        """
+        model = self.known(model_id)
+        if all(file.sha256 for file in model.manifest.files):
+            report = await verify_model(model, on_progress)
+        else:
+            report = await self._learn_hashes(model, on_progress)
+        await self.keep_report(model, report)
+        return report
+
+    async def keep_report(self, model: InstalledModel, report: VerificationReport) -> None:
+        """Remember what a comparison found. Raises `AppError`."""
+        records = self.records(model)
+
+        def work() -> None:
+            if (records / MANIFEST_NAME).exists():  # else it was removed in the meantime
+                write_condition(records, StoredCondition(report.at, report.differences))
+
+        with problems.written("The outcome"):
+            await asyncio.to_thread(work)
+        await self.refresh()
+
+    async def plan_removal(self, model_id: str) -> RemovalPlan:
+        """What removing would free and end. Raises `AppError` when it would be refused."""
+        model = self.known(model_id)
+        refuse_if_in_use(model, self._in_use())
+        used_by = tuple(p.title for p in self.pairs() if model.path in (p.target_dir, p.draft_dir))
+        if not model.is_ours:
+            return RemovalPlan(model, 0, 0, used_by)
+        entries = await asyncio.to_thread(
+            removable_entries, model, models_dir=self._paths.models_dir
+        )
+        freed, shared = freed_bytes(entries)
+        return RemovalPlan(model, freed, shared, used_by)
+
+    async def remove(self, model_id: str) -> None:
+        """Delete a model of ours; of an added one only what is known of it.
+
+        Raises `AppError`: "model_unknown", "model_in_use", "removal_refused", "library_busy", or
+        why the disk refused; in the last case what is left over is found by `leftovers`.
+        """
+        model = self.known(model_id)
+
+        def work() -> None:
+            with library_changing(self._paths):
+                refuse_if_in_use(model, self._in_use())
+                if model.is_ours:
+                    remove_model(model, models_dir=self._paths.models_dir)
+                else:
+                    forget_added(self.records(model))
+
+        try:
+            await asyncio.to_thread(work)
+        except OSError as error:
+            raise AppError(problems.not_deleted(model.title, error)) from error
+        finally:
+            await self.refresh()
+
+    async def note_used(self, folders: PairFolders) -> None:
+        """Remember that the models of this pair were loaded now; harmless for any other pair."""
+        used = [m for m in self.models() if m.path in (folders.target_dir, folders.draft_dir)]
+
+        def work() -> None:
+            for model in used:
+                if (self.records(model) / MANIFEST_NAME).exists():
+                    write_last_use(self.records(model), utc_now())
+
+        try:
+            await asyncio.to_thread(work)
+        except OSError as error:
+            _log.warning("the last use could not be kept: %s", error)
+        await self.refresh()
+
+    def records(self, model: InstalledModel) -> Path:
+        """Where what is known of a model lies."""
+        if model.is_ours:
+            return record_dir(model.path)
+        return records_of_added(self._paths.added_models_dir, model.path)
+
+    async def _learn_hashes(
+        self, model: InstalledModel, on_progress: Callable[[WorkProgress], None]
+    ) -> VerificationReport:
+        model = await with_hashes(model, on_progress)
+        with problems.written("What its files are"):
+            await asyncio.to_thread(keep_hashes, self.records(model), model)
+        manifest = model.manifest
+        return VerificationReport(
+            model.id, len(manifest.files), manifest.size_bytes, (), utc_now()
+        )
 
     def _catalogue(self) -> Catalogue:
         try:

@@ -7,6 +7,7 @@ of two the later counts. So there is no moment at which neither is, whatever end
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 import secrets
@@ -34,11 +35,14 @@ from dflash_desktop.services.model_manifest import (
     write_last_use,
     write_record,
 )
+from dflash_desktop.services.model_removal import refuse_if_in_use, remove_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from dflash_desktop.domain.library import ModelManifest
+
+_log = logging.getLogger(__name__)
 
 _NAME_LENGTH: Final = 24  # of a folder: Windows lends 260 characters to a whole path
 _MOVE_ATTEMPTS: Final = 8 if sys.platform == "win32" else 1
@@ -128,7 +132,7 @@ def install_folder(
 
     Both must be on one disk. `model_id` is the repository's unless given, which a model without a
     repository needs. Blocking: the files are written through to the disk first. An older folder
-    of the same model stays until the caller removes it (`superseded_folders`).
+    of the same model stays until the caller removes it (`remove_superseded`).
 
     Raises `AppError`: "model_incomplete" when a file is not there in its size, "model_refused"
     for a manifest that must not be used, and "disk_full", "not_writable" or "write_failed". What
@@ -160,14 +164,28 @@ def install_folder(
     return with_condition(record, folder, record_dir(folder), is_ours=True)
 
 
-def superseded_folders(models_dir: Path) -> tuple[Path, ...]:
-    """Folders of models of which a later one is there, too."""
+def superseded_models(models_dir: Path) -> tuple[InstalledModel, ...]:
+    """Models of which a later one is there, too; they count no more."""
     current = {model.path for model in own_models(models_dir)}
-    return tuple(
-        folder
-        for folder in model_folders(models_dir)
-        if folder not in current and read_model(folder) is not None
-    )
+    others = (read_model(f) for f in model_folders(models_dir) if f not in current)
+    return tuple(model for model in others if model is not None)
+
+
+def remove_superseded(
+    model: InstalledModel, *, models_dir: Path, in_use: Collection[Path]
+) -> None:
+    """Delete what this model replaced. Blocking; hold the library's lock.
+
+    What cannot be deleted now stays as a leftover: it counts no more.
+    """
+    for old in superseded_models(models_dir):
+        if model_key(old.id) != model_key(model.id):
+            continue
+        try:
+            refuse_if_in_use(old, in_use)
+            remove_model(old, models_dir=models_dir)
+        except (AppError, OSError) as error:
+            _log.info("the replaced folder %s stays for now: %s", old.path, error)
 
 
 def _age(model: InstalledModel) -> tuple[float, str]:

@@ -11,7 +11,7 @@ import pytest
 
 from dflash_desktop.domain.library import ModelCondition, ModelFile
 from dflash_desktop.domain.problems import AppError
-from dflash_desktop.services.model_store import install_folder, own_models, superseded_folders
+from dflash_desktop.services.model_store import install_folder, own_models, superseded_models
 from tests.fakes.library_world import FILES, NOW, arrive
 
 
@@ -111,7 +111,7 @@ def test_the_same_model_again_counts_once_it_is_whole_and_keeps_its_last_use(
     new = install_folder(incoming, manifest, models_dir=models_dir)
 
     assert own_models(models_dir) == (new,)
-    assert superseded_folders(models_dir) == (old.path,)
+    assert [model.path for model in superseded_models(models_dir)] == [old.path]
     assert new.manifest.installed_at > old.manifest.installed_at
     assert (old.path / "config.json").read_bytes() == b"{}"
 
