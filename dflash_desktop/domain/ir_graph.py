@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,27 @@ class IrLayer:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """Where an element is in the text, in bytes.
+
+    `end` is where its end tag begins; for an element without one, where it ends.
+    """
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RtInfoMarks:
+    """What an edit of the model's rt_info needs to know about the text."""
+
+    elements: Mapping[tuple[str, ...], tuple[Span, ...]]
+    """By path; the empty path is the rt_info block itself. More than one is a repeated element."""
+    net_end: int
+    """Where `</net>` begins, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
 class IrGraph:
     """An IR's nodes in the order of execution, its edges, and its rt_info."""
 
@@ -36,6 +57,7 @@ class IrGraph:
     rt_info: Mapping[tuple[str, ...], str]
     needed_weight_bytes: int
     """How large the .bin must at least be."""
+    marks: RtInfoMarks = field(default=RtInfoMarks({}, 0), compare=False)
 
     def inputs(self) -> dict[str, tuple[int, ...]]:
         """Every name of every input, and its shape."""

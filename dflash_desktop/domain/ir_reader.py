@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 from xml.parsers import expat
 
-from dflash_desktop.domain.ir_graph import IrGraph, IrLayer, IrOutput
+from dflash_desktop.domain.ir_graph import IrGraph, IrLayer, IrOutput, RtInfoMarks, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,6 +25,7 @@ _KEPT_LIMIT_BYTES: Final = 256 << 20
 _LAYER_COST_BYTES: Final = 200
 _DIMENSION_COST_BYTES: Final = 64
 _RANK_LIMIT: Final = 64
+_REPEATS_LIMIT: Final = 64
 _DIGITS_LIMIT: Final = 32
 _ELEMENTS_LIMIT: Final = 8_000_000
 _TEXT_ENCODINGS: Final = ("utf-8", "us-ascii")
@@ -55,6 +56,9 @@ class _GraphReader:
         self._sources: dict[tuple[int, int], tuple[int, int]] = {}
         self._rt_info: dict[tuple[str, ...], str] = {}
         self._rt_path: list[str] = []
+        self._rt_starts: list[int] = []
+        self._spans: dict[tuple[str, ...], tuple[Span, ...]] = {}
+        self._net_end = 0
         self._needed_bytes = 0
         self._layer: dict[str, str] = {}
         self._outputs: list[IrOutput] = []
@@ -86,6 +90,7 @@ class _GraphReader:
             sources=self._sources,
             rt_info=self._rt_info,
             needed_weight_bytes=self._needed_bytes,
+            marks=RtInfoMarks(self._spans, self._net_end),
         )
 
     def _use_normal_handlers(self) -> None:
@@ -110,8 +115,10 @@ class _GraphReader:
             self._layer, self._outputs = attributes, []
         elif depth == 3 and path[:2] == ["net", "edges"] and tag == "edge":
             self._add_edge(attributes)
-        elif depth >= 3 and path[1] == "rt_info":
-            self._add_rt_info(tag, attributes)
+        elif depth >= 2 and path[1] == "rt_info" and path[0] == "net":
+            self._rt_starts.append(self._parser.CurrentByteIndex)
+            if depth >= 3:
+                self._add_rt_info(tag, attributes)
         elif tag == "data":
             self._add_data(attributes)
         elif depth >= 4 and path[1:3] == ["layers", "layer"]:
@@ -149,9 +156,9 @@ class _GraphReader:
             raise IrError("elements are nested as in no OpenVINO model")
         depth = len(path)
         if depth == 0:
-            self._is_whole = tag == "net"
-        elif path[1:2] == ["rt_info"]:
-            self._rt_path.pop()
+            self._is_whole, self._net_end = tag == "net", self._parser.CurrentByteIndex
+        elif self._rt_starts:
+            self._finish_rt_info(depth)
         elif depth == 2 and tag == "layer" and path[1] == "layers":
             self._finish_layer()
         elif path[1:4] == ["layers", "layer", "output"]:
@@ -206,6 +213,16 @@ class _GraphReader:
         if path in self._rt_info:
             raise IrError(f"rt_info has two entries {'/'.join(path)[:80]}")
         self._rt_info[path] = value
+
+    def _finish_rt_info(self, depth: int) -> None:
+        path = tuple(self._rt_path)
+        self._keep(_LAYER_COST_BYTES + sum(map(len, path)))
+        span = Span(self._rt_starts.pop(), self._parser.CurrentByteIndex)
+        self._spans[path] = (*self._spans.get(path, ()), span)
+        if len(self._spans[path]) > _REPEATS_LIMIT:
+            raise IrError(f"rt_info repeats {'/'.join(path)[:80]} without end")
+        if depth >= 2:
+            self._rt_path.pop()
 
     def _add_data(self, attributes: dict[str, str]) -> None:
         if "offset" in attributes and "size" in attributes:

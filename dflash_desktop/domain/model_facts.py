@@ -66,6 +66,8 @@ class ConfigFacts:
     vocabulary: int | None = None
     layer_types: tuple[str, ...] = ()
     block_size: int | None = None
+    mask_token_id: int | None = None  # of a draft, as the two below
+    target_layer_ids: tuple[int, ...] = ()
     target_layer_count: int | None = None
     pad_token_ids: tuple[int, ...] = ()
     eos_token_ids: tuple[int, ...] = ()

@@ -9,15 +9,19 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.problems import Problem, Remedy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _REPLACE_ATTEMPTS = 5 if sys.platform == "win32" else 1
 _REPLACE_PAUSE_SECONDS = 0.02
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace the file's content, making its folder first.
+def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Replace the file's content by `data`, which may come in pieces, making its folder first.
 
     Raises `OSError`; the old file then stays as it was.
     """
@@ -26,7 +30,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            stream.writelines((data,) if isinstance(data, bytes) else data)
             stream.flush()
             os.fsync(stream.fileno())
         _replace(temporary, path)

@@ -87,14 +87,15 @@ def _file_sizes(folder: Path) -> dict[str, int]:
 
 def _graph(path: Path) -> tuple[IrGraph | None, str]:
     try:
-        return read_ir_graph(_chunks(path)), ""
+        return read_ir_graph(read_chunks(path)), ""
     except IrError as error:
         return None, str(error)
     except OSError as error:
         return None, error.strerror or repr(error)
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def read_chunks(path: Path) -> Iterator[bytes]:
+    """The file in pieces, as `read_ir_graph` wants them."""
     with path.open("rb") as file:
         while chunk := file.read(CHUNK_BYTES):
             yield chunk
@@ -116,6 +117,8 @@ def _config(path: Path) -> ConfigFacts:
         vocabulary=_count(config.get("vocab_size")),
         layer_types=_texts(config.get("layer_types")),
         block_size=_count(draft.get("block_size")),
+        mask_token_id=next(iter(_ids(draft.get("mask_token_id"))), None),
+        target_layer_ids=_ids(draft.get("target_layer_ids")),
         target_layer_count=_count(draft.get("num_target_layers")),
         pad_token_ids=_ids(config.get("pad_token_id")),
         eos_token_ids=_ids(config.get("eos_token_id")),

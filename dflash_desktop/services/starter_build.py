@@ -14,9 +14,12 @@ from dflash_desktop.domain.generation import (
     Role,
     SamplingParams,
 )
-from dflash_desktop.domain.locators import LocatorError, annotate, gguf_locators, read_ir
+from dflash_desktop.domain.ir_reader import IrError, read_ir_graph
+from dflash_desktop.domain.layer_outputs import find_layer_outputs
+from dflash_desktop.domain.locators import ANNOTATION, LocatorError, annotation_value
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.problems import AppError
+from dflash_desktop.domain.rt_info_edit import RtInfoEditError
 from dflash_desktop.domain.starter import (
     MIN_TOKENS_PER_STEP,
     STARTER_PAIR_ID,
@@ -26,6 +29,8 @@ from dflash_desktop.domain.starter import (
 )
 from dflash_desktop.services import starter_problems as problems
 from dflash_desktop.services.atomic_file import write_atomically
+from dflash_desktop.services.model_inspection import read_chunks
+from dflash_desktop.services.rt_info_file import write_rt_info
 from dflash_desktop.workers.model_folder import MODEL_XML
 from dflash_desktop.workers.protocol import Finished
 
@@ -98,7 +103,7 @@ class StarterBuild:
         yield InstallProgress(InstallStage.ANNOTATING, "Marking where the draft reads.")
         try:
             await asyncio.to_thread(complete_target, folder, self._pin)
-        except LocatorError as error:
+        except (LocatorError, IrError, RtInfoEditError) as error:
             raise AppError(problems.not_annotatable(str(error))) from error
         async with aclosing(self._check(folder)) as steps:
             async for step in steps:
@@ -139,14 +144,12 @@ class StarterBuild:
 def complete_target(folder: Path, pin: StarterPin) -> None:
     """Add what GenAI's conversion leaves out: the locators and a config.json. Blocking.
 
-    Raises `LocatorError`, before anything was changed, and `OSError`.
+    Raises `LocatorError`, `IrError` and `RtInfoEditError`, before anything was changed, and
+    `OSError`.
     """
-    xml_path = folder / MODEL_XML
-    xml = xml_path.read_bytes()
-    locators = gguf_locators(
-        read_ir(xml).nodes, hidden_size=pin.hidden_size, layer_count=pin.layer_count
-    )
-    write_atomically(xml_path, annotate(xml, locators))
+    graph = read_ir_graph(read_chunks(folder / MODEL_XML))
+    locators = find_layer_outputs(graph, hidden_size=pin.hidden_size, layer_count=pin.layer_count)
+    write_rt_info(folder / MODEL_XML, {(ANNOTATION,): annotation_value(locators)})
     config = {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",

@@ -42,6 +42,11 @@ def tokens_in(draft: ModelFiles) -> None:
     draft.edit('"inputs_embeds"', '"input_ids"')
 
 
+def name_mask(draft: ModelFiles, token: int) -> None:
+    draft.edit('id value="3"', f'id value="{token}"')
+    draft.configure(dflash_config={"mask_token_id": token, "target_layer_ids": [1, 2, 3]})
+
+
 BLOCKING: dict[str, tuple[str, Damage]] = {
     "no target graph": ("target_files_missing", lambda t, d: t.remove("openvino_model.xml")),
     "no target weights": ("target_files_missing", lambda t, d: t.remove("openvino_model.bin")),
@@ -219,6 +224,20 @@ WARNING: dict[str, tuple[str, Damage]] = {
         "locators_incomplete",
         lambda t, d: t.annotate(changed_locators(layer5=None)),
     ),
+    "locators of the layers before": (
+        "locators_differ",
+        lambda t, d: t.annotate(
+            {"layers": {str(n): locators()[str((n - 1) % 6)] for n in range(6)}}
+        ),
+    ),
+    "another mask token than the checkpoint's": (
+        "draft_metadata_differs",
+        lambda t, d: d.edit('id value="3"', 'id value="4"'),
+    ),
+    "other layers than the checkpoint's": (
+        "draft_metadata_differs",
+        lambda t, d: d.edit('"1,2,3"', '"1,2,4"'),
+    ),
     "target without a cache": (
         "target_stateless",
         lambda t, d: t.edit('type="ReadValue"', 'type="Other"'),
@@ -230,11 +249,11 @@ WARNING: dict[str, tuple[str, Damage]] = {
     "draft without beam_idx": ("draft_stateless", lambda t, d: d.edit('"beam_idx"', '"index"')),
     "mask token is the end": (
         "mask_token_in_use",
-        lambda t, d: d.edit('id value="3"', 'id value="1"'),
+        lambda t, d: name_mask(d, 1),
     ),
     "mask token is the padding": (
         "mask_token_in_use",
-        lambda t, d: d.edit('id value="3"', 'id value="0"'),
+        lambda t, d: name_mask(d, 0),
     ),
     "layers of two kinds": (
         "layer_types_mixed",

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dflash_desktop.domain.locators import read_ir
+from dflash_desktop.domain.locators import ANNOTATION
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.starter import InstallStage, StarterState
 from dflash_desktop.services import starter as starter_module
 from dflash_desktop.services import starter_source
+from dflash_desktop.services.model_inspection import inspect_model
 from dflash_desktop.services.starter_store import StarterStore
 from dflash_desktop.workers import pinned_file
 from tests.fakes.package_index import CONTENT, WHEEL_NAME, IndexLauncher, package_index, tiny_wheel
@@ -55,7 +56,7 @@ async def test_what_conversion_leaves_out_is_added(world: StarterWorld, tmp_path
         "vocab_size": PIN.vocab_size,
         "max_position_embeddings": PIN.context_tokens,
     }
-    annotation = read_ir((world.target_dir / "openvino_model.xml").read_bytes()).annotation
+    annotation = inspect_model(world.target_dir).rt_info(ANNOTATION)
     assert list(json.loads(annotation or "")["layers"]) == ["0", "1", "2"]
     assert (world.target_dir / "openvino_model.bin").read_text() == "openvino_model.bin from Tiny"
 

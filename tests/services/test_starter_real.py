@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dflash_desktop.domain.locators import annotate, gguf_locators, read_ir
+from dflash_desktop.domain.layer_outputs import find_layer_outputs
+from dflash_desktop.domain.locators import ANNOTATION, parse_locators
 from dflash_desktop.domain.starter import MIN_TOKENS_PER_STEP, InstallStage, StarterState
 from dflash_desktop.paths import AppPaths
 from dflash_desktop.services.engine import Engine
+from dflash_desktop.services.model_inspection import inspect_model
 from dflash_desktop.services.starter import Starter
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.model_folder import MODEL_XML, check_draft, check_target
+from dflash_desktop.workers.model_folder import check_draft, check_target
 from tests.fakes.package_index import IndexLauncher, PackageIndex, package_index
 from tests.starter_fixture import starter_paths
 
@@ -52,11 +54,10 @@ def test_the_pair_is_complete_and_knows_its_context(starter_pair: PairFolders) -
 
 
 def test_the_locators_of_the_real_graph_are_whole_and_stay_so(starter_pair: PairFolders) -> None:
-    xml = (starter_pair.target_dir / MODEL_XML).read_bytes()
-    ir = read_ir(xml)
-    assert ir.annotation is not None
-    locators = gguf_locators(ir.nodes, hidden_size=576, layer_count=30)
-    assert annotate(xml, locators) is xml
+    target = inspect_model(starter_pair.target_dir)
+    assert target.graph is not None
+    found = find_layer_outputs(target.graph, hidden_size=576, layer_count=30)
+    assert parse_locators(target.rt_info(ANNOTATION) or "") == dict(enumerate(found))
 
 
 def names_in(folder: Path) -> set[str]:

@@ -74,6 +74,7 @@ def _of_draft(draft: ModelFacts, runtime: str | None) -> Iterator[Finding]:
     yield from draft_rules.is_dflash(draft)
     yield from draft_rules.mask_token_named(draft)
     yield from draft_rules.target_layers_named(draft)
+    yield from draft_rules.metadata_agrees(draft)
     yield from draft_rules.inputs_complete(draft)
     yield from draft_rules.outputs_complete(draft)
     yield from draft_rules.hidden_states_shaped(draft)

@@ -96,6 +96,33 @@ def target_layers_named(draft: ModelFacts) -> Iterator[Finding]:
     )
 
 
+def metadata_agrees(draft: ModelFacts) -> Iterator[Finding]:
+    """The exporter copies two numbers from config.json into the graph, where the runtime reads."""
+    if draft.graph is None or not draft.kind().is_dflash_family:
+        return
+    mask = parse_integer(draft.rt_info("dflash", "mask_token_id") or "")
+    layers = parse_layer_ids(draft.rt_info("dflash", "target_layer_ids") or "")
+    config = draft.config
+    expected: list[str] = []
+    found: list[str] = []
+    if mask is not None and config.mask_token_id not in {None, mask}:
+        expected.append(f"mask token {config.mask_token_id}")
+        found.append(f"{mask}")
+    if layers and config.target_layer_ids and config.target_layer_ids != layers:
+        expected.append(f"layers {', '.join(map(str, config.target_layer_ids))}")
+        found.append(", ".join(map(str, layers)))
+    if found:
+        yield Finding(
+            "draft_metadata_differs",
+            Weight.WARN,
+            Subject.DRAFT,
+            expected=f"as config.json says: {'; '.join(expected)}",
+            found="; ".join(found),
+            where=draft.graph_file,
+            remedy="Repair it: dflash-desktop repair takes them from config.json.",
+        )
+
+
 def inputs_complete(draft: ModelFacts) -> Iterator[Finding]:
     """What the runtime feeds a draft with: it refuses a graph that lacks one of these."""
     if draft.graph is None or not draft.kind().is_dflash_family:

@@ -5,13 +5,18 @@ The runtime looks up only the layers that the draft asks for, so a fault elsewhe
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.locators import ANNOTATION, Locator
+from dflash_desktop.domain.layer_outputs import find_layer_outputs
+from dflash_desktop.domain.locators import (
+    ANNOTATION,
+    Locator,
+    LocatorError,
+    parse_locators,
+)
 from dflash_desktop.domain.pair_contract.finding import Finding, Subject, Weight
 
 if TYPE_CHECKING:
@@ -20,7 +25,8 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.ir_graph import IrGraph, IrLayer
     from dflash_desktop.domain.model_facts import ModelFacts
 
-_ANNOTATE_AGAIN: Final = "Export the target again with a current exporter."
+_EXPORT_AGAIN: Final = "Export the target again with a current exporter."
+_REPAIR: Final = "Repair it: dflash-desktop repair writes the entry anew, and can be undone."
 _SHOWN: Final = 5
 
 
@@ -42,7 +48,7 @@ def locators_hold(target: ModelFacts, requested: tuple[int, ...] | None) -> Iter
     locators = parse_locators(text)
     if locators is None:
         blocks = requested is not None
-        yield _finding("locators_invalid", "text that is no list of layers", blocks=blocks)
+        yield _finding(target, "locators_invalid", "text that is no list of layers", blocks=blocks)
         return
     count = target.config.layer_count or max(locators, default=-1) + 1
     layers = set(range(count)) | set(requested or ())
@@ -53,7 +59,10 @@ def locators_hold(target: ModelFacts, requested: tuple[int, ...] | None) -> Iter
         shown = (needed or of_code)[:_SHOWN]
         found = "; ".join(f"layer {fault.layer}: {fault.found}" for fault in shown)
         more = len(needed or of_code) - len(shown)
-        yield _finding(code, found + (f"; {more} more" if more else ""), blocks=bool(needed))
+        found += f"; {more} more" if more else ""
+        yield _finding(target, code, found, blocks=bool(needed))
+    if not faults:
+        yield from _locators_agree(target, locators, requested)
 
 
 def locators_present(target: ModelFacts, requested: tuple[int, ...] | None) -> Iterator[Finding]:
@@ -74,7 +83,7 @@ def locators_present(target: ModelFacts, requested: tuple[int, ...] | None) -> I
             expected=f"the entry {ANNOTATION}, or layers of a known pattern",
             found=f"neither for the layers {', '.join(map(str, lost[:_SHOWN]))}",
             where=target.graph_file,
-            remedy=_ANNOTATE_AGAIN,
+            remedy=_remedy(target),
         )
     elif requested is not None or is_hybrid:
         yield Finding(
@@ -86,32 +95,8 @@ def locators_present(target: ModelFacts, requested: tuple[int, ...] | None) -> I
             if is_hybrid
             else "none; the runtime guesses the layers by their pattern",
             where=target.graph_file,
-            remedy=f"Measure whether the draft pays. {_ANNOTATE_AGAIN}",
+            remedy=_remedy(target),
         )
-
-
-def parse_locators(text: str) -> dict[int, Locator] | None:
-    """The annotation by layer, as the runtime reads it; None for what it calls malformed.
-
-    An entry that it could not read is left out, since it is not read before it is needed.
-    """
-    try:
-        loaded = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    layers = loaded.get("layers") if isinstance(loaded, dict) else None
-    if not isinstance(layers, dict):
-        return None
-    found: dict[int, Locator] = {}
-    for key, entry in layers.items():
-        if not re.fullmatch(r"0|[1-9][0-9]{0,5}", key) or not isinstance(entry, dict):
-            continue
-        producer, index = entry.get("producer"), entry.get("output_index")
-        if not isinstance(producer, str) or not isinstance(index, int):
-            continue
-        if index >= 0 and not isinstance(index, bool):
-            found[int(key)] = Locator(producer, index)
-    return found
 
 
 def _faults(
@@ -149,7 +134,7 @@ def _shape_faults(
         yield _Fault("locator_width_wrong", layer, f"{node.name} gives {list(shape)}")
 
 
-def _finding(code: str, found: str, *, blocks: bool) -> Finding:
+def _finding(target: ModelFacts, code: str, found: str, *, blocks: bool) -> Finding:
     return Finding(
         code,
         Weight.BLOCK if blocks else Weight.WARN,
@@ -157,8 +142,52 @@ def _finding(code: str, found: str, *, blocks: bool) -> Finding:
         expected=f"{ANNOTATION}: for each layer one output of one node, as wide as a hidden state",
         found=found,
         where="rt_info",
-        remedy=_ANNOTATE_AGAIN,
+        remedy=_remedy(target),
     )
+
+
+def _locators_agree(
+    target: ModelFacts, locators: Mapping[int, Locator], requested: tuple[int, ...] | None
+) -> Iterator[Finding]:
+    """A whole entry may still name other places than the layers' outputs.
+
+    Nothing refuses that, and the draft is fed with what it was not trained on. The last layer is
+    left out: whether it counts before or after the final norm is the exporter's choice.
+    """
+    ours = layer_outputs(target) or ()
+    other = {
+        layer: locators[layer].producer
+        for layer, locator in enumerate(ours[:-1])
+        if layer in locators and locators[layer] != locator and layer in (requested or locators)
+    }
+    if other:
+        named = [f"layer {layer}: {producer}" for layer, producer in other.items()]
+        yield Finding(
+            "locators_differ",
+            Weight.WARN,
+            Subject.TARGET,
+            expected=f"layer {min(other)}: {ours[min(other)].producer}, which leaves that layer",
+            found="; ".join(named[:_SHOWN]),
+            where="rt_info",
+            remedy=_REPAIR,
+        )
+
+
+def layer_outputs(target: ModelFacts) -> tuple[Locator, ...] | None:
+    """Where the layers' hidden states are by the graph itself; None where that is not certain."""
+    if target.graph is None:
+        return None
+    config = target.config
+    try:
+        return find_layer_outputs(
+            target.graph, hidden_size=config.hidden_size, layer_count=config.layer_count
+        )
+    except LocatorError:
+        return None
+
+
+def _remedy(target: ModelFacts) -> str:
+    return _EXPORT_AGAIN if layer_outputs(target) is None else _REPAIR
 
 
 def _unguessable(graph: IrGraph, requested: tuple[int, ...]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.locators import ANNOTATION
+from dflash_desktop.domain.locators import ANNOTATION, parse_locators
 from dflash_desktop.domain.model_facts import (
     MTP_GRAPH,
     VISION_GRAPH,
@@ -12,7 +12,6 @@ from dflash_desktop.domain.model_facts import (
     parse_layer_ids,
 )
 from dflash_desktop.domain.pair_contract.finding import Finding, Subject, Weight
-from dflash_desktop.domain.pair_contract.locator_rules import parse_locators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,21 +1,21 @@
+"""Edits of rt_info as text: the entry is there afterwards, and nothing else has changed."""
+
 from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dflash_desktop.domain.locators import (
-    ANNOTATION,
-    IrNode,
-    Locator,
-    LocatorError,
-    annotate,
-    gguf_locators,
-    read_ir,
-)
+from dflash_desktop.domain.ir_reader import IrError, read_ir_graph
+from dflash_desktop.domain.locators import ANNOTATION, Locator, annotation_value
+from dflash_desktop.domain.rt_info_edit import RtInfoEditError, edit_rt_info, spliced
+
+if TYPE_CHECKING:
+    from dflash_desktop.domain.ir_graph import IrGraph
 
 HIDDEN = 8
 NAME = "model.layers.self_attn.add1.layer"
@@ -35,8 +35,24 @@ def ir(*layers: str, tail: str = RT_INFO, head: str = '<?xml version="1.0"?>\n')
     return f'{head}<net name="m">\n\t<layers>\n{body}\t</layers>\n{tail}</net>\n'.encode()
 
 
-def nodes(*names: str, dims: tuple[int, ...] = (-1, -1, HIDDEN)) -> tuple[IrNode, ...]:
-    return tuple(IrNode(name, (dims,)) for name in names)
+def pieces(xml: bytes, size: int) -> list[bytes]:
+    return [xml[start : start + size] for start in range(0, len(xml), size)] or [b""]
+
+
+def read(xml: bytes) -> IrGraph:
+    return read_ir_graph([xml])
+
+
+def edit(xml: bytes, values: dict[tuple[str, ...], str], *, size: int = 1 << 20) -> bytes:
+    def read_at(start: int, count: int) -> bytes:
+        return xml[start : start + count]
+
+    splices = edit_rt_info(read(xml).marks, values, read_at)
+    return b"".join(spliced(pieces(xml, size), splices))
+
+
+def annotate(xml: bytes, locators: tuple[Locator, ...]) -> bytes:
+    return edit(xml, {(ANNOTATION,): annotation_value(locators)})
 
 
 def entry_of(xml: bytes) -> dict[str, object]:
@@ -48,48 +64,6 @@ def entry_of(xml: bytes) -> dict[str, object]:
 
 def located(count: int) -> tuple[Locator, ...]:
     return tuple(Locator(f"{NAME}{i}") for i in range(count))
-
-
-def test_layers_are_found_by_their_names_in_order_of_their_numbers() -> None:
-    xml = ir(*(layer(f"{NAME}{i}") for i in (10, 2, 0, 1, *range(3, 10))), layer("other"))
-    found = gguf_locators(read_ir(xml).nodes, hidden_size=HIDDEN, layer_count=11)
-    assert [locator.producer for locator in found] == [f"{NAME}{i}" for i in range(11)]
-    assert {locator.output_index for locator in found} == {0}
-
-
-def test_only_output_ports_count_as_shapes() -> None:
-    assert read_ir(ir(layer("a", (1, 2)))).nodes == (IrNode("a", ((1, 2),)),)
-
-
-def test_a_layer_inside_a_subgraph_is_not_one_of_the_model() -> None:
-    body = f"<body><layers>{layer(NAME + '1')}</layers></body>"
-    outer = f'<layer id="0" name="loop" type="Loop">{body}<output/></layer>'
-    assert [node.name for node in read_ir(ir(outer)).nodes] == ["loop"]
-
-
-@pytest.mark.parametrize(
-    ("found", "reason"),
-    [
-        (nodes(f"{NAME}0", f"{NAME}2"), "layers 1$"),
-        (nodes(f"{NAME}0"), "layers 1, 2$"),
-        (nodes(*(f"{NAME}{i}" for i in (0, 1, 2, 3))), "3 layers, the graph also 3"),
-        (nodes(*(f"{NAME}{i}" for i in (0, 1, 1, 2))), "two nodes"),
-        (nodes(*(f"{NAME}{i}" for i in range(3)), dims=(-1, -1, 9)), "not .*8"),
-        (nodes(*(f"{NAME}{i}" for i in range(3)), dims=(-1, HIDDEN)), "not .*8"),
-        (tuple(IrNode(f"{NAME}{i}", ()) for i in range(3)), "not .*8"),
-        (nodes("x", "model.layers.self_attn.add0.layer1"), "layers 0, 1, 2$"),
-    ],
-)
-def test_an_incomplete_set_of_layers_is_refused_with_the_reason(
-    found: tuple[IrNode, ...], reason: str
-) -> None:
-    with pytest.raises(LocatorError, match=reason):
-        gguf_locators(found, hidden_size=HIDDEN, layer_count=3)
-
-
-def test_a_long_list_of_missing_layers_is_shortened() -> None:
-    with pytest.raises(LocatorError, match="0, 1, 2, 3, 4 and 25 more"):
-        gguf_locators((), hidden_size=HIDDEN, layer_count=30)
 
 
 def test_the_entry_goes_on_a_line_of_its_own_and_nothing_else_changes() -> None:
@@ -110,7 +84,7 @@ def test_the_entry_goes_on_a_line_of_its_own_and_nothing_else_changes() -> None:
 
 def test_annotating_twice_changes_nothing_the_second_time() -> None:
     once = annotate(ir(), located(3))
-    assert annotate(once, located(3)) is once
+    assert annotate(once, located(3)) == once
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"layers":{}}', ""])
@@ -118,7 +92,7 @@ def test_a_damaged_entry_is_replaced(damaged: str) -> None:
     value = damaged.replace('"', "&quot;")
     tail = f'<rt_info><{ANNOTATION} value="{value}" /><other value="1"/></rt_info>'
     edited = annotate(ir(tail=tail), located(1))
-    assert list(json.loads(read_ir(edited).annotation or "")["layers"]) == ["0"]
+    assert list(json.loads(read(edited).rt_info[ANNOTATION,])["layers"]) == ["0"]
     assert edited.count(ANNOTATION.encode()) == 1
     assert b'<other value="1"/>' in edited
 
@@ -147,8 +121,8 @@ def test_windows_line_ends_stay() -> None:
         (ir()[:-20], "not well-formed"),
         (b"<html><body>Sign in</body></html>", "not an OpenVINO model"),
         (b"<net/>", "not an OpenVINO model"),
-        (ir(tail="<rt_info/><rt_info/>"), "two rt_info"),
-        (ir(tail=f"<rt_info><{ANNOTATION}/><{ANNOTATION}/></rt_info>"), "two entries"),
+        (ir(tail="<rt_info/><rt_info/>"), "2 elements rt_info"),
+        (ir(tail=f"<rt_info><{ANNOTATION}/><{ANNOTATION}/></rt_info>"), "2 elements"),
         (ir(layer("a").replace("<dim>8<", "<dim>?<")), "dimension"),
         (ir().decode().encode("utf-16"), "UTF-8"),
         (ir(head='<?xml version="1.0" encoding="latin-1"?>'), "latin-1"),
@@ -157,27 +131,8 @@ def test_windows_line_ends_stay() -> None:
     ],
 )
 def test_what_cannot_be_edited_safely_is_refused_with_the_reason(xml: bytes, reason: str) -> None:
-    with pytest.raises(LocatorError, match=reason):
+    with pytest.raises((IrError, RtInfoEditError), match=reason):
         annotate(xml, located(1))
-
-
-@pytest.mark.parametrize(
-    "doctype",
-    [
-        '<!DOCTYPE net [<!ENTITY a "aa"><!ENTITY b "&a;&a;&a;">]>',
-        '<!DOCTYPE net [<!ENTITY secret SYSTEM "file:///etc/passwd">]>',
-        '<!DOCTYPE net SYSTEM "http://127.0.0.1/evil.dtd">',
-        "<!DOCTYPE net>",
-    ],
-)
-def test_document_types_and_so_all_entities_are_refused(doctype: str) -> None:
-    with pytest.raises(LocatorError, match="document type"):
-        read_ir(ir(head=f'<?xml version="1.0"?>{doctype}\n'))
-
-
-def test_entities_that_nobody_declared_are_refused() -> None:
-    with pytest.raises(LocatorError, match="not well-formed"):
-        read_ir(ir(tail="<rt_info>&secret;</rt_info>"))
 
 
 any_names = st.text(
@@ -199,8 +154,8 @@ def test_any_producer_survives_the_way_into_the_text_and_back(
     edited = annotate(xml, locators)
     expected = {str(i): {"producer": name, "output_index": i} for i, name in enumerate(names)}
     assert entry_of(edited) == {"layers": expected}
-    assert read_ir(edited).nodes == read_ir(xml).nodes
-    assert annotate(edited, locators) is edited
+    assert read(edited).layers == read(xml).layers
+    assert annotate(edited, locators) == edited
     assert annotate(annotate(edited, located(2)), locators) == edited
 
 
@@ -209,6 +164,43 @@ def test_no_bytes_at_all_end_in_anything_but_an_edit_or_a_refusal(noise: bytes) 
     for xml in (noise, ir()[:120] + noise, ir().replace(b"2026", noise)):
         try:
             edited = annotate(xml, located(1))
-        except LocatorError:
+        except (IrError, RtInfoEditError):
             continue
-        assert read_ir(edited).annotation is not None
+        assert read(edited).rt_info[ANNOTATION,]
+
+
+MARKER = ("dflash_mode",)
+MASK = ("dflash", "mask_token_id")
+LAYERS = ("dflash", "target_layer_ids")
+WANTED = {MARKER: "True", MASK: "3", LAYERS: "1,2,3"}
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "",
+        "<dflash/>",
+        "<dflash></dflash>",
+        '<dflash><mask_token_id value="9"/></dflash><dflash_mode value="False" />',
+        '<dflash>\n<mask_token_id value="x" />\n<target_layer_ids value="" />\n</dflash>',
+    ],
+)
+def test_nested_entries_are_added_and_replaced_together(inside: str) -> None:
+    other = '<other><mask_token_id value="7"/></other>'
+    edited = edit(ir(tail=f"\t<rt_info>\n\t{inside}\n\t{other}\t</rt_info>\n"), WANTED)
+    assert {path: read(edited).rt_info[path] for path in WANTED} == WANTED
+    assert read(edited).rt_info["other", "mask_token_id"] == "7"
+    assert edited.count(b"<dflash>") == 1
+
+
+@given(st.integers(min_value=1, max_value=400), st.booleans())
+def test_where_the_text_is_cut_into_pieces_makes_no_difference(size: int, is_there: bool) -> None:
+    inside = '<dflash><mask_token_id value="999999"/></dflash>' if is_there else "<a/>"
+    xml = ir(tail=f"<rt_info>{inside}<dflash_mode value='no'/></rt_info>")
+    assert edit(xml, WANTED, size=size) == edit(xml, WANTED)
+
+
+def test_an_element_that_is_there_twice_is_not_edited() -> None:
+    tail = '<rt_info><dflash a="1"/><dflash b="1"/></rt_info>'
+    with pytest.raises(RtInfoEditError, match="2 elements dflash"):
+        edit(ir(tail=tail), {MASK: "3"})

@@ -1,0 +1,205 @@
+"""What metadata alone can mend in a target and a draft, and what it cannot, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.layer_outputs import find_layer_outputs
+from dflash_desktop.domain.locators import (
+    ANNOTATION,
+    LocatorError,
+    annotation_value,
+    parse_locators,
+)
+from dflash_desktop.domain.model_facts import is_yes, parse_integer, parse_layer_ids
+from dflash_desktop.domain.pair_contract import Finding, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from dflash_desktop.domain.model_facts import ConfigFacts, ModelFacts
+
+CONFIG_FILE: Final = "config.json"
+
+_LOCATOR_CODES: Final = ("locator_", "locators_")
+_TOKENIZER_CODES: Final = frozenset({"tokenizer_missing", "tokenizer_vocabulary"})
+_MARKER: Final = ("dflash_mode",)
+_MASK: Final = ("dflash", "mask_token_id")
+_LAYERS: Final = ("dflash", "target_layer_ids")
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Entries to be written into one file of one folder; nothing else in it changes."""
+
+    subject: Subject
+    file: str
+    words: str  # what is written, for people
+    rt_info: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    config: Mapping[str, int] = field(default_factory=dict)  # fields of config.json
+
+
+@dataclass(frozen=True, slots=True)
+class NotRepaired:
+    """A fault that stays: `code` is the finding's, `reason` and `advice` are for people."""
+
+    code: str
+    subject: Subject
+    reason: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPlan:
+    """All that will be written, and what will not be."""
+
+    repairs: tuple[Repair, ...]
+    not_repaired: tuple[NotRepaired, ...]
+
+
+def plan_repair(
+    target: ModelFacts,
+    draft: ModelFacts | None,
+    findings: Sequence[Finding],
+    *,
+    checkpoint: ConfigFacts | None = None,
+) -> RepairPlan:
+    """The plan for a pair, or for a target alone.
+
+    `checkpoint` is the config.json of the checkpoint that the draft was exported from; without
+    it the draft's own is asked, which exporters copy from there.
+    """
+    steps: list[Repair | NotRepaired] = [*_tokenizer(target, findings)]
+    steps += _locators(target, findings)
+    if draft is not None:
+        steps += _draft_metadata(draft, checkpoint or draft.config, findings)
+        steps += _block_size(draft, checkpoint)
+    return RepairPlan(
+        repairs=tuple(step for step in steps if isinstance(step, Repair)),
+        not_repaired=tuple(step for step in steps if isinstance(step, NotRepaired)),
+    )
+
+
+def _tokenizer(target: ModelFacts, findings: Sequence[Finding]) -> Iterator[NotRepaired]:
+    for finding in findings:
+        if finding.code not in _TOKENIZER_CODES:
+            continue
+        has_source = "tokenizer.json" in target.file_sizes
+        yield NotRepaired(
+            finding.code,
+            Subject.TARGET,
+            reason="Tokenizer models are made from tokenizer.json by an exporter, which this "
+            "version does not bring.",
+            advice="Run `convert_tokenizer FOLDER --with-detokenizer` of OpenVINO Tokenizers on "
+            "this folder."
+            if has_source
+            else "Get tokenizer.json from the original model, or export the target again.",
+        )
+
+
+def _locators(target: ModelFacts, findings: Sequence[Finding]) -> Iterator[Repair | NotRepaired]:
+    faults = [finding.code for finding in findings if finding.code.startswith(_LOCATOR_CODES)]
+    text = target.rt_info(ANNOTATION)
+    if target.graph is None or target.is_built_like_dflash() or (text is not None and not faults):
+        return
+    config = target.config
+    try:
+        found = find_layer_outputs(
+            target.graph, hidden_size=config.hidden_size, layer_count=config.layer_count
+        )
+    except LocatorError as error:
+        yield NotRepaired(
+            faults[0] if faults else "locators_missing",
+            Subject.TARGET,
+            reason=f"The layers cannot be told for certain: {error}.",
+            advice="Nothing was guessed. Export the target again with a current exporter.",
+        )
+        return
+    if text is None or parse_locators(text) != dict(enumerate(found)):
+        yield Repair(
+            Subject.TARGET,
+            target.graph_file,
+            words=f"where the hidden states of {len(found)} layers are",
+            rt_info={(ANNOTATION,): annotation_value(found)},
+        )
+
+
+def _draft_metadata(
+    draft: ModelFacts, checkpoint: ConfigFacts, findings: Sequence[Finding]
+) -> Iterator[Repair | NotRepaired]:
+    """What the runtime reads of a draft, where the graph says less than the checkpoint."""
+    if draft.graph is None or not draft.is_built_like_dflash():
+        return
+    mask, layers = checkpoint.mask_token_id, checkpoint.target_layer_ids
+    if mask is None or not layers:
+        lost = [finding for finding in findings if finding.code in _METADATA_CODES]
+        for finding in lost[:1]:
+            yield NotRepaired(
+                finding.code,
+                Subject.DRAFT,
+                reason="No config.json at hand names the mask token and the target's layers.",
+                advice="Name the checkpoint's folder (--checkpoint), or export the draft again.",
+            )
+        return
+    wanted = {_MARKER: "True", _MASK: str(mask), _LAYERS: ",".join(map(str, layers))}
+    holds = {
+        _MARKER: is_yes(draft.rt_info(*_MARKER)),
+        _MASK: parse_integer(draft.rt_info(*_MASK) or "") == mask,
+        _LAYERS: parse_layer_ids(draft.rt_info(*_LAYERS) or "") == layers,
+    }
+    missing = {path: value for path, value in wanted.items() if not holds[path]}
+    if not missing:
+        return
+    if reason := _contradiction(draft, layers):
+        yield NotRepaired(
+            "draft_metadata_differs",
+            Subject.DRAFT,
+            reason=reason,
+            advice="This config.json belongs to another draft. Name the right checkpoint.",
+        )
+        return
+    yield Repair(
+        Subject.DRAFT,
+        draft.graph_file,
+        words=", ".join("/".join(path) for path in missing),
+        rt_info=missing,
+    )
+
+
+def _contradiction(draft: ModelFacts, layers: Sequence[int]) -> str:
+    """Why these layers cannot be what the graph was made for, or ""."""
+    inputs = {} if draft.graph is None else draft.graph.inputs()
+    width, size = (inputs.get(name, ())[2:] for name in ("hidden_states", "inputs_embeds"))
+    if len(set(layers)) < len(layers):
+        return "config.json names a layer twice."
+    if width and size and width[0] > 0 and width[0] != len(layers) * size[0]:
+        return (
+            f"config.json names {len(layers)} layers × {size[0]}, the graph reads a width of "
+            f"{width[0]}."
+        )
+    return ""
+
+
+def _block_size(draft: ModelFacts, checkpoint: ConfigFacts | None) -> Iterator[Repair]:
+    block = None if checkpoint is None else checkpoint.block_size
+    if block is not None and draft.config.is_readable and draft.config.block_size != block:
+        yield Repair(
+            Subject.DRAFT, CONFIG_FILE, words=f"block_size {block}", config={"block_size": block}
+        )
+
+
+_METADATA_CODES: Final = frozenset(
+    {
+        "dflash_marker_missing",
+        "mask_token_missing",
+        "mask_token_invalid",
+        "mask_token_outside",
+        "target_layers_missing",
+        "target_layers_invalid",
+        "target_layers_repeated",
+        "hidden_width_differs",
+        "draft_metadata_differs",
+    }
+)

@@ -1,0 +1,145 @@
+"""Mends a model's metadata in place: reversible, and never touching the weights.
+
+The file as it was stays beside the new one, and a small record says which is which. Everything
+here is blocking: call it in a thread.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.ir_reader import IrError
+from dflash_desktop.domain.pair_contract import Finding, Subject, Weight, check_contract
+from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.repair_plan import CONFIG_FILE, NotRepaired, Repair, plan_repair
+from dflash_desktop.domain.rt_info_edit import RtInfoEditError
+from dflash_desktop.services.atomic_file import write_atomically, write_problem
+from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
+from dflash_desktop.services.repair_record import RepairRecord
+from dflash_desktop.services.rt_info_file import write_rt_info
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from dflash_desktop.domain.model_facts import ModelFacts
+
+
+@dataclass(frozen=True, slots=True)
+class RepairOutcome:
+    """What was written, what stays and why, and what the contract says before and after."""
+
+    changed: tuple[Repair, ...]
+    not_repaired: tuple[NotRepaired, ...]
+    findings_before: tuple[Finding, ...]
+    findings_after: tuple[Finding, ...]
+
+
+def repair_pair(
+    target_dir: Path, draft_dir: Path | None, *, checkpoint_dir: Path | None = None
+) -> RepairOutcome:
+    """Write what `plan_repair` finds; `checkpoint_dir` holds the draft's original config.json.
+
+    Either all of it is written or nothing. Raises `AppError`.
+    """
+    target, draft, before = _looked_into(target_dir, draft_dir)
+    checkpoint = None if checkpoint_dir is None else inspect_model(checkpoint_dir).config
+    plan = plan_repair(target, draft, before, checkpoint=checkpoint)
+    folders = {Subject.TARGET: target_dir, Subject.DRAFT: draft_dir or target_dir}
+    done: list[Path] = []
+    try:
+        for repair in plan.repairs:
+            _write(folders[repair.subject] / repair.file, repair)
+            done.append(folders[repair.subject] / repair.file)
+        new_target, new_draft, after = _looked_into(target_dir, draft_dir)
+        for repair in plan.repairs:
+            _confirm(new_draft if repair.subject is Subject.DRAFT else new_target, repair)
+        _refuse_worse(before, after)
+    except BaseException:
+        for path in done:
+            RepairRecord(path.parent).restore(path.name)
+        raise
+    return RepairOutcome(plan.repairs, plan.not_repaired, before, after)
+
+
+def undo_repair(folder: Path) -> tuple[str, ...]:
+    """Put the files back as they were before the first repair; returns their names.
+
+    Raises `AppError` when a file was changed by somebody else since; it then stays.
+    """
+    record = RepairRecord(folder)
+    try:
+        return tuple(name for name in record.names() if record.restore(name))
+    except OSError as error:
+        problem = write_problem(error, what="The original", kept="It is still there.")
+        raise AppError(problem) from error
+
+
+def can_undo(folder: Path) -> bool:
+    """Whether a repair in this folder can be taken back."""
+    try:
+        return bool(RepairRecord(folder).names())
+    except OSError:
+        return False
+
+
+def _looked_into(
+    target_dir: Path, draft_dir: Path | None
+) -> tuple[ModelFacts, ModelFacts | None, tuple[Finding, ...]]:
+    target = inspect_model(target_dir)
+    draft = None if draft_dir is None else inspect_model(draft_dir)
+    return target, draft, check_contract(target, draft, runtime=installed_runtime())
+
+
+def _confirm(model: ModelFacts | None, repair: Repair) -> None:
+    """What was written is what is read back."""
+    for path, value in repair.rt_info.items():
+        if model is None or model.rt_info(*path) != value:
+            raise AppError(_no_good(f"{'/'.join(path)} is not what was written"))
+
+
+def _refuse_worse(before: tuple[Finding, ...], after: tuple[Finding, ...]) -> None:
+    if worse := _blocking(after) - _blocking(before):
+        raise AppError(_no_good(", ".join(sorted(worse))))
+
+
+def _blocking(findings: tuple[Finding, ...]) -> set[str]:
+    return {finding.code for finding in findings if finding.weight is Weight.BLOCK}
+
+
+def _write(path: Path, repair: Repair) -> None:
+    try:
+        with RepairRecord(path.parent).keeping(path.name):
+            if repair.file == CONFIG_FILE:
+                write_atomically(path, _config(path, repair))
+            else:
+                write_rt_info(path, repair.rt_info)
+    except (IrError, RtInfoEditError, ValueError) as error:
+        raise AppError(_not_editable(path, error)) from error
+    except OSError as error:
+        problem = write_problem(error, what="The repair", kept="The model is as it was.")
+        raise AppError(problem) from error
+
+
+def _config(path: Path, repair: Repair) -> bytes:
+    loaded = json.loads(path.read_bytes())
+    return f"{json.dumps({**loaded, **repair.config}, indent=2)}\n".encode()
+
+
+def _not_editable(path: Path, error: Exception) -> Problem:
+    return Problem(
+        code="repair_not_possible",
+        headline=f"{path.name} cannot be edited safely.",
+        advice="Nothing was changed. Export the model again with a current exporter.",
+        detail=str(error),
+    )
+
+
+def _no_good(detail: str) -> Problem:
+    return Problem(
+        code="repair_not_possible",
+        headline="The repair did not do the model any good.",
+        advice="All files were put back as they were. Export the model again.",
+        detail=detail,
+    )

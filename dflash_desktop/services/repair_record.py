@@ -1,0 +1,139 @@
+"""Keeps a file as it was before a repair, and gives it back."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import shutil
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.services.atomic_file import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+RECORD_FILE: Final = "dflash-repair.json"
+_RECORD_LIMIT_BYTES: Final = 64 << 10
+_NAME: Final = re.compile(r"(?:openvino_[a-z_]{1,60}\.xml|config\.json)")
+_ORIGINAL: Final = re.compile(r"\.original(?:-[0-9]{1,3})?")
+
+
+class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    original: str  # where the file is as it was
+    sha256_before: str
+    sha256_after: str = ""  # empty while the repair is being written
+
+
+class _Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    version: int = 1
+    files: tuple[_Entry, ...] = ()
+
+
+class RepairRecord:
+    """The repairs in one folder. Blocking; raises `OSError`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / RECORD_FILE
+
+    def names(self) -> tuple[str, ...]:
+        """The files that can be given back."""
+        return tuple(self._read())
+
+    @contextlib.contextmanager
+    def keeping(self, name: str) -> Iterator[None]:
+        """Keep the file as it is now, while it is replaced inside.
+
+        Several repairs of one file go back to the first original; a file that somebody else
+        changed in between becomes a new original, and the older one stays beside it.
+        """
+        entries = self._read()
+        now = _sha256(self._folder / name)
+        known = entries.get(name)
+        if known is None or now not in {known.sha256_after, known.sha256_before}:
+            known = _Entry(name, self._keep(name), now)
+        self._write({**entries, name: msgspec.structs.replace(known, sha256_after="")})
+        try:
+            yield
+        except BaseException:
+            if name not in entries:
+                (self._folder / known.original).unlink(missing_ok=True)
+            self._write(entries)
+            raise
+        path = self._folder / name
+        shutil.copymode(self._folder / known.original, path)
+        self._write({**entries, name: msgspec.structs.replace(known, sha256_after=_sha256(path))})
+
+    def restore(self, name: str) -> bool:
+        """Give the original back; False if the file is the original already.
+
+        Raises `AppError` ("repair_changed_since") when it is neither that nor what was written.
+        """
+        entries = self._read()
+        entry, path = entries[name], self._folder / name
+        original = self._folder / entry.original
+        now = _sha256(path) if path.exists() else ""
+        is_ours = now in {entry.sha256_after, ""} or not entry.sha256_after
+        if now == entry.sha256_before:
+            original.unlink(missing_ok=True)
+        elif not is_ours or _sha256(original) != entry.sha256_before:
+            raise AppError(_changed_since(name, original.name))
+        else:
+            original.replace(path)
+        self._write({other: entries[other] for other in entries if other != name})
+        return now != entry.sha256_before
+
+    def _keep(self, name: str) -> str:
+        """A second name for the same bytes; where the disk knows no such thing, a copy."""
+        for number in range(1, 1000):
+            kept = f"{name}.original" + ("" if number == 1 else f"-{number}")
+            try:
+                (self._folder / kept).hardlink_to((self._folder / name).resolve())
+            except FileExistsError:
+                continue
+            except OSError:
+                shutil.copy2(self._folder / name, self._folder / kept)
+            return kept
+        raise FileExistsError(f"too many originals of {name}")
+
+    def _read(self) -> dict[str, _Entry]:
+        """The record is not trusted: it may have come with a download."""
+        try:
+            with self._file.open("rb") as file:
+                content = msgspec.json.decode(file.read(_RECORD_LIMIT_BYTES), type=_Content)
+        except (FileNotFoundError, msgspec.MsgspecError):
+            return {}
+        return {
+            entry.name: entry
+            for entry in content.files
+            if content.version == 1
+            and _NAME.fullmatch(entry.name)
+            and entry.original.startswith(entry.name)
+            and _ORIGINAL.fullmatch(entry.original[len(entry.name) :])
+        }
+
+    def _write(self, entries: dict[str, _Entry]) -> None:
+        if entries:
+            write_atomically(self._file, msgspec.json.encode(_Content(1, tuple(entries.values()))))
+        else:
+            self._file.unlink(missing_ok=True)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _changed_since(name: str, original: str) -> Problem:
+    return Problem(
+        code="repair_changed_since",
+        headline=f"{name} was changed by somebody else after it was repaired.",
+        advice=f"It was left as it is. The file from before the repair is {original}, if it is "
+        "still there.",
+    )
