@@ -1,7 +1,8 @@
 """The command line, `dflash-desktop COMMAND`: find the command, run it, print the outcome.
 
 Exit codes: 0 done, 1 a fault that is explained, 2 wrong usage, 130 interrupted by the person,
-141 the reader of our output went away. `verify` also answers with 1 and 2, as its help says.
+141 the reader of our output went away. `verify` and `repair` answer with 1 and 2 too,
+as their help says.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from dflash_desktop import __version__
-from dflash_desktop.cli import bench, chat, doctor, recommend, starter, verify
+from dflash_desktop.cli import bench, chat, doctor, recommend, repair, starter, verify
 from dflash_desktop.cli.context import CommandContext
 from dflash_desktop.cli.result import JSON_VERSION, ResultWithExitCode
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
@@ -44,6 +45,7 @@ examples:
   {PROGRAM} bench --fast                measure what the draft gains here
   {PROGRAM} recommend                   which models fit this machine
   {PROGRAM} verify TARGET DRAFT         find out why a draft does not help
+  {PROGRAM} repair TARGET DRAFT         mend what metadata alone can mend
   {PROGRAM} doctor --json               devices and versions, for a program
 
 Each command explains itself: {PROGRAM} chat --help
@@ -69,6 +71,7 @@ COMMANDS: Mapping[str, Command] = {
     "recommend": recommend,
     "doctor": doctor,
     "verify": verify,
+    "repair": repair,
 }
 
 

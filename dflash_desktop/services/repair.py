@@ -18,6 +18,7 @@ from dflash_desktop.domain.rt_info_edit import RtInfoEditError
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
 from dflash_desktop.services.repair_record import RepairRecord
+from dflash_desktop.services.repaired_models import note_changed_files
 from dflash_desktop.services.rt_info_file import write_rt_info
 
 if TYPE_CHECKING:
@@ -36,44 +37,58 @@ class RepairOutcome:
     findings_after: tuple[Finding, ...]
 
 
-def repair_pair(
-    target_dir: Path, draft_dir: Path | None, *, checkpoint_dir: Path | None = None
-) -> RepairOutcome:
-    """Write what `plan_repair` finds; `checkpoint_dir` holds the draft's original config.json.
+class ModelRepair:
+    """Repairs folders, and tells the library's records about it. Blocking."""
 
-    Either all of it is written or nothing. Raises `AppError`.
-    """
-    target, draft, before = _looked_into(target_dir, draft_dir)
-    checkpoint = None if checkpoint_dir is None else inspect_model(checkpoint_dir).config
-    plan = plan_repair(target, draft, before, checkpoint=checkpoint)
-    folders = {Subject.TARGET: target_dir, Subject.DRAFT: draft_dir or target_dir}
-    done: list[Path] = []
-    try:
-        for repair in plan.repairs:
-            _write(folders[repair.subject] / repair.file, repair)
-            done.append(folders[repair.subject] / repair.file)
-        new_target, new_draft, after = _looked_into(target_dir, draft_dir)
-        for repair in plan.repairs:
-            _confirm(new_draft if repair.subject is Subject.DRAFT else new_target, repair)
-        _refuse_worse(before, after)
-    except BaseException:
-        for path in done:
-            RepairRecord(path.parent).restore(path.name)
-        raise
-    return RepairOutcome(plan.repairs, plan.not_repaired, before, after)
+    def __init__(self, *, added_dir: Path) -> None:
+        self._added_dir = added_dir
 
+    def repair(
+        self, target_dir: Path, draft_dir: Path | None, *, checkpoint_dir: Path | None = None
+    ) -> RepairOutcome:
+        """Write what `plan_repair` finds; `checkpoint_dir` holds the draft's own config.json.
 
-def undo_repair(folder: Path) -> tuple[str, ...]:
-    """Put the files back as they were before the first repair; returns their names.
+        Either all of it is written or nothing. Raises `AppError`.
+        """
+        target, draft, before = _looked_into(target_dir, draft_dir)
+        checkpoint = None if checkpoint_dir is None else inspect_model(checkpoint_dir).config
+        plan = plan_repair(target, draft, before, checkpoint=checkpoint)
+        folders = {Subject.TARGET: target_dir, Subject.DRAFT: draft_dir or target_dir}
+        done: list[Path] = []
+        try:
+            for repair in plan.repairs:
+                path = folders[repair.subject] / repair.file
+                _write(path, repair)
+                done.append(path)
+            new_target, new_draft, after = _looked_into(target_dir, draft_dir)
+            for repair in plan.repairs:
+                _confirm(new_draft if repair.subject is Subject.DRAFT else new_target, repair)
+            _refuse_worse(before, after)
+            for path in done:
+                self._note(path.parent, (path.name,))
+        except BaseException:
+            for path in done:
+                RepairRecord(path.parent).restore(path.name)
+                self._note(path.parent, (path.name,))
+            raise
+        return RepairOutcome(plan.repairs, plan.not_repaired, before, after)
 
-    Raises `AppError` when a file was changed by somebody else since; it then stays.
-    """
-    record = RepairRecord(folder)
-    try:
-        return tuple(name for name in record.names() if record.restore(name))
-    except OSError as error:
-        problem = write_problem(error, what="The original", kept="It is still there.")
-        raise AppError(problem) from error
+    def undo(self, folder: Path) -> tuple[str, ...]:
+        """Put the files back as they were before the first repair; returns their names.
+
+        Raises `AppError` when a file was changed by somebody else since; it then stays.
+        """
+        record = RepairRecord(folder)
+        try:
+            names = tuple(name for name in record.names() if record.restore(name))
+            self._note(folder, names)
+        except OSError as error:
+            problem = write_problem(error, what="The original", kept="It is still there.")
+            raise AppError(problem) from error
+        return names
+
+    def _note(self, folder: Path, names: tuple[str, ...]) -> None:
+        note_changed_files(folder, names, added_dir=self._added_dir)
 
 
 def can_undo(folder: Path) -> bool:

@@ -1,0 +1,42 @@
+"""Findings of the contract as commands print them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.pair_contract import Finding, Verdict, Weight, verdict_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_EXIT_CODES: Final = {Verdict.GOOD: 0, Verdict.WARNINGS: 1, Verdict.BLOCKED: 2}
+_WEIGHT_WORDS: Final = {Weight.BLOCK: "Fails", Weight.WARN: "Doubtful", Weight.INFO: "Note"}
+
+
+def exit_code_of(findings: Sequence[Finding]) -> int:
+    """For scripts: 0 good, 1 warnings, 2 blocked."""
+    return _EXIT_CODES[verdict_of(findings)]
+
+
+def finding_form(finding: Finding) -> dict[str, object]:
+    """The fields that docs/json.md describes."""
+    return {
+        "code": finding.code,
+        "severity": finding.weight,
+        "subject": finding.subject,
+        "expected": finding.expected,
+        "found": finding.found,
+        "where": finding.where,
+        "remedy": finding.remedy,
+    }
+
+
+def finding_paragraph(finding: Finding) -> str:
+    """Several lines for a person."""
+    weight, where = _WEIGHT_WORDS[finding.weight], f"{finding.subject}, {finding.where}"
+    lines = [f"{weight}: {where} ({finding.code})", f"  found     {finding.found}"]
+    if finding.expected:
+        lines.append(f"  expected  {finding.expected}")
+    if finding.remedy:
+        lines.append(f"  to do     {finding.remedy}")
+    return "\n".join(lines)

@@ -1,0 +1,53 @@
+"""How the commands that look into models are told which ones: folders, or ids of the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.problems import AppError, Problem
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from dflash_desktop.cli.context import CommandContext
+
+
+def add_model_arguments(parser: ArgumentParser) -> None:
+    """The target, and the draft if there is one."""
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="the target's folder, or the id of a model or pair in the library, for instance: "
+        "starter",
+    )
+    parser.add_argument(
+        "draft", nargs="?", metavar="DRAFT", help="the draft's folder, or its id in the library"
+    )
+
+
+def chosen_models(args: Namespace, context: CommandContext) -> tuple[Path, Path | None]:
+    """The folders that are meant; the id of a pair alone means the pair. Raises `AppError`."""
+    target: str = args.target
+    draft: str | None = args.draft
+    target_pair = None if Path(target).is_dir() else context.pairs.find(target)
+    target_dir = target_pair.target_dir if target_pair else _folder(target, context)
+    if draft is None:
+        return target_dir, target_pair.draft_dir if target_pair else None
+    draft_pair = None if Path(draft).is_dir() else context.pairs.find(draft)
+    return target_dir, (draft_pair.draft_dir if draft_pair else None) or _folder(draft, context)
+
+
+def _folder(name: str, context: CommandContext) -> Path:
+    folder = Path(name).resolve()
+    if folder.is_dir():
+        return folder
+    if model := context.models.find(name):
+        return model.path
+    raise AppError(
+        Problem(
+            code="model_not_found",
+            headline=f"“{name}” is no folder, and no model or pair of the library.",
+            advice="Name the folder that holds openvino_model.xml.",
+        )
+    )

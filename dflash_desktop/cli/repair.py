@@ -1,0 +1,147 @@
+"""`dflash-desktop repair`: mend what metadata alone can mend, without an export; or undo it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
+from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
+from dflash_desktop.domain.pair_contract import Finding, Subject, Weight
+from dflash_desktop.domain.repair_plan import NotRepaired
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from dflash_desktop.cli.context import CommandContext
+    from dflash_desktop.domain.repair_plan import Repair
+
+HELP = """Mend what metadata alone can mend in a target and its draft, without an export.
+
+Adds or replaces the entry that tells a draft where the target's layers can be read, and restores a
+draft's own entries from config.json. Weights are never touched, the files from before stay beside
+the new ones, and --undo puts them back. What is not certain is not guessed. The exit code is that
+of `verify` afterwards.
+
+examples:
+  dflash-desktop repair models/Llama-3.2-3B-int4-ov
+  dflash-desktop repair TARGET DRAFT --checkpoint downloads/Qwen3-4B-DFlash --json
+  dflash-desktop repair TARGET --undo
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The models, `--checkpoint`, `--undo`."""
+    add_model_arguments(parser)
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FOLDER",
+        help="holds the config.json of the checkpoint that the draft was exported from (default: "
+        "the draft's own config.json)",
+    )
+    parser.add_argument(
+        "--undo", action="store_true", help="put back all files as they were before any repair"
+    )
+
+
+async def run(args: Namespace, context: CommandContext) -> RepairResult:
+    """Repair or undo; raises `AppError`."""
+    from dflash_desktop.services.model_inspection import check_folders
+    from dflash_desktop.services.repair import ModelRepair, can_undo
+
+    target, draft = chosen_models(args, context)
+    repair = ModelRepair(added_dir=context.paths.added_models_dir)
+    folders = {Subject.TARGET: target, Subject.DRAFT: draft}
+    if args.undo:
+        before = await asyncio.to_thread(check_folders, target, draft)
+        changed = [
+            ChangedFile(subject, name, "as before the repair")
+            for subject, folder in folders.items()
+            if folder
+            for name in await asyncio.to_thread(repair.undo, folder)
+        ]
+        after = await asyncio.to_thread(check_folders, target, draft)
+        return RepairResult(tuple(changed), (), before, after, undo="")
+    outcome = await asyncio.to_thread(repair.repair, target, draft, checkpoint_dir=args.checkpoint)
+    named = [str(folder) for folder in folders.values() if folder]
+    is_changed = any(folder is not None and can_undo(folder) for folder in folders.values())
+    return RepairResult(
+        tuple(_changed_file(one) for one in outcome.changed),
+        outcome.not_repaired,
+        outcome.findings_before,
+        outcome.findings_after,
+        undo=f"dflash-desktop repair --undo {' '.join(map(_quoted, named))}" if is_changed else "",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One file that is not as it was."""
+
+    subject: Subject
+    file: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """What was written, what was not, and what the contract says before and after."""
+
+    changed: tuple[ChangedFile, ...]
+    not_repaired: tuple[NotRepaired, ...]
+    findings_before: tuple[Finding, ...]
+    findings_after: tuple[Finding, ...]
+    undo: str  # the command that takes it back; empty if there is nothing to take back
+
+    @property
+    def exit_code(self) -> int:
+        """For scripts: 0 good, 1 warnings, 2 blocked, each after the repair."""
+        return exit_code_of(self.findings_after)
+
+    def as_json(self) -> dict[str, object]:
+        """The form in docs/json.md."""
+        return {
+            "changed": [
+                {"subject": one.subject, "file": one.file, "written": one.words}
+                for one in self.changed
+            ],
+            "not_repaired": [
+                {
+                    "code": one.code,
+                    "subject": one.subject,
+                    "reason": one.reason,
+                    "advice": one.advice,
+                }
+                for one in self.not_repaired
+            ],
+            "findings_before": [finding_form(finding) for finding in self.findings_before],
+            "findings_after": [finding_form(finding) for finding in self.findings_after],
+            "undo": self.undo or None,
+        }
+
+    def as_text(self) -> str:
+        """What happened, what is left to do, and how to undo it."""
+        lines = [f"Written: {one.subject}, {one.file}: {one.words}" for one in self.changed]
+        lines += [
+            f"Not repaired: {one.subject} ({one.code})\n  {one.reason}\n  {one.advice}"
+            for one in self.not_repaired
+        ]
+        if not lines:
+            lines.append("There is nothing here that metadata alone could mend.")
+        left = [one for one in self.findings_after if one.weight is not Weight.INFO]
+        lines += map(finding_paragraph, left)
+        if self.undo:
+            lines.append(f"To take it back: {self.undo}")
+        return "\n\n".join(lines)
+
+
+def _changed_file(repair: Repair) -> ChangedFile:
+    return ChangedFile(repair.subject, repair.file, repair.words)
+
+
+def _quoted(word: str) -> str:
+    """For any shell that people paste it into."""
+    return f'"{word}"' if any(letter in word for letter in " &()'") else word

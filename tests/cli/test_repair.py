@@ -1,0 +1,34 @@
+"""`repair` as programs and people meet it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflash_desktop.services.model_inspection import inspect_model
+from tests.cli.test_json_forms import assert_documented, run
+from tests.fakes.damaged_pairs import strip_locators
+from tests.fakes.ir_models import write_draft, write_target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_repair_and_its_undo_in_the_documented_form(tmp_path: Path) -> None:
+    target, draft = write_target(tmp_path / "target"), write_draft(tmp_path / "draft")
+    strip_locators(target)
+    target.remove("openvino_tokenizer.xml")
+    names = (str(target.folder), str(draft.folder))
+
+    code, printed = run("repair", *names)
+    assert code == 2  # the tokenizer is still missing
+    assert_documented("repair", printed)
+    assert printed["undo"] == f"dflash-desktop repair --undo {' '.join(names)}"
+    assert inspect_model(target.folder).is_annotated()
+
+    code, printed = run("repair", "--undo", *names)
+    assert code == 2
+    assert printed["undo"] is None
+    assert printed["changed"] == [
+        {"subject": "target", "file": "openvino_model.xml", "written": "as before the repair"}
+    ]
+    assert not inspect_model(target.folder).is_annotated()
