@@ -13,10 +13,10 @@ import pytest
 from dflash_desktop.domain.locators import ANNOTATION
 from dflash_desktop.domain.pair_contract import Weight
 from dflash_desktop.domain.problems import AppError
-from dflash_desktop.services import repair as repair_module
 from dflash_desktop.services.model_inspection import inspect_model
 from dflash_desktop.services.repair import ModelRepair, RepairOutcome, can_undo
 from dflash_desktop.services.repair_record import RECORD_FILE
+from dflash_desktop.services.rt_info_file import write_rt_info
 from tests.fakes.damaged_pairs import BLOCKING, WARNING, strip_locators
 from tests.fakes.exports import ANNOTATED, BARE, graph_file, unpack
 from tests.fakes.ir_models import ModelFiles, locators, write_draft, write_target
@@ -229,14 +229,13 @@ def test_an_interrupted_repair_leaves_all_as_it_was(
     strip_locators(target)
     draft.edit("mask_token_id", "other")
     before = contents(target.folder), contents(draft.folder)
-    write = repair_module.write_rt_info
 
     def fail_at_the_second(xml: Path, values: dict[tuple[str, ...], str]) -> None:
         if xml.parent == draft.folder:
             raise OSError(28, "No space left on device")
-        write(xml, values)
+        write_rt_info(xml, values)
 
-    monkeypatch.setattr(repair_module, "write_rt_info", fail_at_the_second)
+    monkeypatch.setattr("dflash_desktop.services.repair.write_rt_info", fail_at_the_second)
     with pytest.raises(AppError) as caught:
         repairs.repair(target.folder, draft.folder)
     assert caught.value.problem.code == "disk_full"
@@ -249,7 +248,8 @@ def test_a_record_that_came_with_a_download_can_do_no_harm(
     victim = tmp_path / "secret.txt"
     victim.write_text("secret")
     entry = {"name": "../secret.txt", "original": "../secret.txt.original", "sha256_before": ""}
-    for content in ({"version": 1, "files": [entry]}, {"version": 9}, [], "x" * 99_999):
+    contents_of_record: list[object] = [{"files": [entry]}, {"version": 9}, [], "x" * 99_999]
+    for content in contents_of_record:
         target.write(RECORD_FILE, json.dumps(content))
         assert repairs.undo(target.folder) == ()
     entry = {"name": "config.json", "original": "config.json/../../secret.txt"}
