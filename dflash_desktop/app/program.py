@@ -100,7 +100,7 @@ class Program:
         self.window.hide()
         ends = [] if self._pages is None else self._pages.closings()
         if self._services is not None:
-            ends.append(self._services.engine.stop())
+            ends += [self._services.engine.stop(), self._services.downloads.close()]
         tasks = [asyncio.ensure_future(end) for end in ends]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=LONGEST_GOODBYE_SECONDS)
@@ -117,6 +117,8 @@ class Program:
 
         services = Services(paths=self._paths, settings=self._settings)
         services.conversations.empty_trash()
+        if services.downloads.transfers():
+            services.downloads.begin()
         pages = Pages(
             window=self.window,
             theme=self._theme,

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.conversation_store import ConversationStore
+from dflash_desktop.services.downloads import open_downloads
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.hardware_probe import HardwareProbe
+from dflash_desktop.services.hub_reach import SettingsHubReach
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.pair_loading import PairLoading
 from dflash_desktop.services.starter import Starter
 from dflash_desktop.services.starter_store import starter_resources
+from dflash_desktop.services.token_store import TokenStore
 from dflash_desktop.services.worker_launch import WorkerLauncher
 
 if TYPE_CHECKING:
@@ -47,6 +50,13 @@ class Services:
         self.library = PairLibrary(settings=settings, starter=self.starter, models=self.models)
         self.loading = PairLoading(
             engine=self.engine, compile_cache_dir=paths.compile_cache_dir, settings=settings
+        )
+        self.tokens = TokenStore()
+        self.downloads = open_downloads(
+            paths=paths,
+            launcher=launcher,
+            models=self.models,
+            hub=SettingsHubReach(settings=settings, tokens=self.tokens),
         )
         self.chat = Chat(
             engine=self.engine,

@@ -12,9 +12,14 @@ from dflash_desktop.domain.transfer import Transfer, TransferState
 from dflash_desktop.services import transfer_problems as problems
 from dflash_desktop.services.atomic_file import write_problem
 from dflash_desktop.services.fetch_process import FetchFailedError
+from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.install_lock import InstallLock
+from dflash_desktop.services.keep_awake import KeepAwake
+from dflash_desktop.services.library_install import LibraryInstalling
+from dflash_desktop.services.machine_watch import MachineWatch
+from dflash_desktop.services.transfer_attempt import DEFAULT_LIMITS, TransferLimits
 from dflash_desktop.services.transfer_queue import TransferQueue
-from dflash_desktop.services.transfer_run import TransferRun
+from dflash_desktop.services.transfer_run import HubReach, TransferRun, TransferWorld
 from dflash_desktop.services.transfer_store import StoredTransfer, TransferStore
 
 if TYPE_CHECKING:
@@ -23,9 +28,9 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.transfer import TransferPlan, TransferRequest
     from dflash_desktop.paths import AppPaths
-    from dflash_desktop.services.keep_awake import KeepAwake
+    from dflash_desktop.services.model_library import ModelLibrary
     from dflash_desktop.services.transfer_queue import QueuedTransfer
-    from dflash_desktop.services.transfer_run import TransferWorld
+    from dflash_desktop.services.worker_launch import WorkerLauncher
 
 _log = logging.getLogger(__name__)
 
@@ -249,6 +254,26 @@ class Downloads:
     def _let_sleep(self) -> None:
         if self._keep_awake is not None:
             self._keep_awake.release()
+
+
+def open_downloads(
+    *,
+    paths: AppPaths,
+    launcher: WorkerLauncher,
+    models: ModelLibrary,
+    hub: HubReach,
+    limits: TransferLimits = DEFAULT_LIMITS,
+) -> Downloads:
+    """The downloads of this installation; nothing runs before `begin` or `add`."""
+    world = TransferWorld(
+        launcher=launcher,
+        hub=hub,
+        installing=LibraryInstalling(library=models),
+        explain=hub_problem,
+        make_watch=MachineWatch,
+        limits=limits,
+    )
+    return Downloads(paths=paths, world=world, keep_awake=KeepAwake())
 
 
 async def _delete(folder: Path, *, after: asyncio.Task[None] | None = None) -> None:

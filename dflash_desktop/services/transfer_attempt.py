@@ -38,6 +38,7 @@ class TransferLimits:
     tick_seconds: float = 1.0
     start_seconds: float = 60.0  # until a process says its first word: a cold disk takes long
     stall_seconds: float = 60.0
+    frozen_seconds: float = 15.0  # beyond it the process has failed to notice, and is ended
     quiet_seconds: float = 5.0  # then it is said, and a new network is worth a new attempt
     wait_factor: float = 1.0  # of all waiting between attempts; tests take less
     give_up_after: int = GIVE_UP_AFTER_FAILURES
@@ -145,5 +146,6 @@ class TransferAttempt:
         if change is MachineChange.NETWORK and quiet >= self._limits.quiet_seconds:
             raise FetchFailedError(NEW_NETWORK, "the network has changed")
         limits = self._limits
-        if quiet >= (limits.stall_seconds if self._has_begun else limits.start_seconds):
+        longest = limits.stall_seconds if self._has_begun else limits.start_seconds
+        if quiet >= longest + limits.frozen_seconds:
             raise FetchFailedError(STALLED, "nothing arrived")

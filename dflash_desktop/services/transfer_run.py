@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import aclosing
@@ -60,7 +59,13 @@ class HubReach(Protocol):
 
 
 class Installing(Protocol):
-    """Where verified files go."""
+    """Where verified files go, and where some of them may already be."""
+
+    async def bring_back(self, incoming: Path, plan: RepoPlan) -> None:
+        """Lay what is already installed of it into the incoming folder, to be verified there.
+
+        Raises `OSError`.
+        """
 
     async def install(
         self, incoming: Path, plan: RepoPlan, files: tuple[ModelFile, ...], *, endpoint: str
@@ -152,6 +157,8 @@ class TransferRun:
 
     async def _fetch(self) -> None:
         plans = self._stored.missing_plans
+        for plan in plans:
+            await self._world.installing.bring_back(self._folder, plan)
         await asyncio.to_thread(prepare_folder, self._folder, plans)
         self._publish(TransferState.RUNNING)
         hub = self._world.hub
@@ -163,6 +170,7 @@ class TransferRun:
             cache_dirs=hub.cache_dirs(),
             use_xet=self._stalls < _STALLS_WITH_XET,
             max_bytes_per_second=hub.max_bytes_per_second,
+            stall_seconds=self._world.limits.stall_seconds,
         )
         attempt = TransferAttempt(
             worker=self._world.launcher.fetch(),
@@ -228,11 +236,8 @@ class TransferRun:
             # A new connection, and then another way of transfer, cure most of them at once.
             self._stalls += 1
             is_first = self._stalls == 1
-            self._notice = (
-                "Nothing arrived any more: a new attempt."
-                if is_first
-                else "Nothing arrived any more: a new attempt in the plain way, without Xet."
-            )
+            way = "" if is_first else " in the plain way, without Xet"
+            self._notice = f"Nothing arrived any more: a new attempt{way}."
             return
         limits = self._world.limits
         problem = (
@@ -264,8 +269,8 @@ class TransferRun:
     def _disk_full(self, error: FetchFailedError) -> Problem:
         return problems.disk_full(
             self._folder,
-            needed_bytes=self._progress.total_bytes - self._progress.done_bytes,
-            free_bytes=shutil.disk_usage(self._folder).free,
+            needed_bytes=error.facts.get("needed_bytes"),
+            free_bytes=error.facts.get("free_bytes"),
             detail=str(error),
         )
 

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     from dflash_desktop.services.keep_awake import KeepAwake
     from dflash_desktop.services.worker_launch import WorkerLauncher
 
-QUICK = TransferLimits(tick_seconds=0.02, stall_seconds=0.4, quiet_seconds=0.1, wait_factor=0.005)
+QUICK = TransferLimits(
+    tick_seconds=0.02,
+    stall_seconds=0.4,
+    frozen_seconds=0.0,
+    quiet_seconds=0.1,
+    wait_factor=0.005,
+)
 PATIENCE_SECONDS = 20.0
 
 
@@ -49,7 +55,11 @@ class ShelfInstalling:
     def __init__(self, shelf: Path) -> None:
         self.shelf = shelf
         self.installed: list[str] = []
+        self.brought_back: list[str] = []
         self.refuses: list[Problem] = []
+
+    async def bring_back(self, incoming: Path, plan: RepoPlan) -> None:
+        self.brought_back.append(plan.repo_id)
 
     async def install(
         self, incoming: Path, plan: RepoPlan, files: tuple[ModelFile, ...], *, endpoint: str

@@ -251,13 +251,14 @@ async def test_a_version_that_the_hub_no_longer_has_is_planned_anew(
 async def test_a_full_disk_pauses_and_resume_goes_on(
     world: DownloadWorld, fetch: ScriptedFetch
 ) -> None:
-    fetch.then((Plan(),), (Arrive(600), Fail("disk_full")), (Arrive(600), Deliver()))
+    full = Fail("disk_full", {"needed_bytes": 400, "free_bytes": 100})
+    fetch.then((Plan(),), (Arrive(600), full), (Arrive(600), Deliver()))
     async with running(world) as downloads:
         downloads.add(wish())
         paused = await until_state(downloads, TransferState.PAUSED)
         assert paused.problem is not None
         assert paused.problem.code == "disk_full"
-        assert "400 bytes" in paused.problem.advice
+        assert "make room for 300 bytes more" in paused.problem.advice
         downloads.resume(wish().id)
         await until_state(downloads, TransferState.DONE)
 
