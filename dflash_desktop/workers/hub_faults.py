@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from dflash_desktop.workers.protocol import HubAccess
 
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-_READ_ONLY: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_NOT_WRITABLE: Final = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
+)
 _NO_ROUTE: Final = frozenset({errno.ENETUNREACH, errno.ENETDOWN})
 _WINDOWS_DISK_FULL: Final = frozenset({39, 112})
 _MAX_RAW_CHARACTERS: Final = 4000
@@ -169,7 +171,7 @@ def fault_of_os_error(error: OSError, *, needed_bytes: int, free_bytes: int) -> 
     code = "disk_error"
     if error.errno in _DISK_FULL or getattr(error, "winerror", None) in _WINDOWS_DISK_FULL:
         code = "disk_full"
-    elif error.errno in _READ_ONLY:
+    elif error.errno in _NOT_WRITABLE:
         code = "folder_not_writable"
     elif error.errno == errno.ENAMETOOLONG:
         code = "path_too_long"

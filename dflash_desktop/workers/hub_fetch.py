@@ -7,7 +7,6 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.file_names import unsafe_reason
 from dflash_desktop.workers.hub_faults import (
     CancelledHereError,
     HubFaultError,
@@ -73,10 +72,7 @@ class RepoFetch:
 
     def _prepare(self) -> None:
         for plan, folder in zip(self._plans, self._folders, strict=True):
-            if unsafe_reason(folder.root.name) is not None or len(plan.repo_id.split("/")) != 2:
-                raise HubFaultError(
-                    "repo_name_invalid", repr(plan.repo_id), words={"repo": plan.repo_id}
-                )
+            self._session.check_repo_id(plan.repo_id)
             check_names(plan.repo_id, plan.files, folder)
         needed, free = self._needed_bytes(), free_disk_bytes(self._command.incoming_dir)
         if needed > free:

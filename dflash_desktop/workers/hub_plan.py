@@ -87,6 +87,7 @@ def check_names(repo_id: str, files: Iterable[PlannedFile], folder: IncomingFold
 
 
 def _plan_repo(request: RepoRequest, command: PlanRepos, session: HubSession) -> RepoPlan:
+    session.check_repo_id(request.repo_id)
     info = session.model_info(request.repo_id, request.revision)
     commit = str(info.sha or "")
     if not _COMMIT.fullmatch(commit):

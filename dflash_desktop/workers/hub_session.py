@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
 from dflash_desktop import __version__
+from dflash_desktop.domain.file_names import unsafe_reason
+from dflash_desktop.domain.transfer import incoming_folder_name
 from dflash_desktop.workers.certificate_issuer import issuer_seen_at
 from dflash_desktop.workers.hub_faults import HubFaultError, fault_of_error, fault_of_response
 
@@ -116,10 +118,24 @@ class HubSession:
         close_session()
         self._client.close()
 
+    @staticmethod
+    def check_repo_id(repo_id: str) -> None:
+        """Raises `HubFaultError` for what is no "owner/name", or no name of a folder."""
+        from huggingface_hub.errors import HFValidationError
+        from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
+
+        words = {"repo": repo_id}
+        try:
+            validate_repo_id(repo_id)
+        except HFValidationError as error:
+            raise HubFaultError("repo_name_invalid", str(error), words=words) from error
+        if reason := unsafe_reason(incoming_folder_name(repo_id)):
+            raise HubFaultError("repo_name_invalid", f"{repo_id!r}: {reason}", words=words)
+
     def model_info(self, repo_id: str, revision: str) -> ModelInfo:
         """The commit and all files of a revision. Raises `HubFaultError`."""
         from huggingface_hub import HfApi
-        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+        from huggingface_hub.errors import HfHubHTTPError
 
         api = HfApi(
             endpoint=self._endpoint,
@@ -134,10 +150,6 @@ class HubSession:
                 files_metadata=True,
                 timeout=self._timeout_seconds,  # its own default is to wait for ever
             )
-        except HFValidationError as error:
-            raise HubFaultError(
-                "repo_name_invalid", str(error), words={"repo": repo_id}
-            ) from error
         except HfHubHTTPError as error:
             raise fault_of_response(error.response, self._access, repo_id=repo_id) from error
         except self._errors as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import sys
 import threading
@@ -198,6 +199,8 @@ def serve(hub: FakeHub, *, cert_file: Path | None = None, port: int = 0) -> Iter
     """The hub, running while the context is open; `cert_file` (chain and key in PEM) means TLS."""
     from tests.fakes.fake_hub_server import HubServer
 
+    # Tests keep children off the network by this variable; this hub is no network.
+    offline = os.environ.pop("HF_HUB_OFFLINE", None)
     hub.closing.clear()
     servers = [
         HubServer(hub, "hub", cert_file=cert_file, port=port),
@@ -213,6 +216,8 @@ def serve(hub: FakeHub, *, cert_file: Path | None = None, port: int = 0) -> Iter
     try:
         yield hub
     finally:
+        if offline is not None:
+            os.environ["HF_HUB_OFFLINE"] = offline
         hub.closing.set()
         for server, thread in zip(servers, threads, strict=True):
             server.shutdown()
