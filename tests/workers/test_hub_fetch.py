@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from dflash_desktop.domain.transfer import PlannedFile
 from dflash_desktop.workers import hub_fetch, part_file
 from dflash_desktop.workers.incoming_folder import BOOKKEEPING, IncomingFolder
 from dflash_desktop.workers.protocol import Failed, ReposFetched
@@ -17,6 +16,8 @@ from tests.workers.hub_client import client, one_file
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from dflash_desktop.domain.transfer import PlannedFile
 
 WEIGHTS = "openvino_model.bin"
 
