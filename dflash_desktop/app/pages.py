@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from dflash_desktop.app.model_pages import ModelPages
 from dflash_desktop.domain.starter import StarterState
 from dflash_desktop.ui.chat.pane import ChatPane
 from dflash_desktop.ui.chat.presenter import ChatPresenter
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.problems import Problem, Remedy
     from dflash_desktop.ui.main_window import MainWindow
     from dflash_desktop.ui.measure.presenter import MeasurePresenter
-    from dflash_desktop.ui.models.presenter import ModelsPresenter
     from dflash_desktop.ui.starter.presenter import StarterPresenter
     from dflash_desktop.ui.theme import Theme
 
@@ -45,7 +45,6 @@ class Pages:
         self._services = services
         self._report = report
         self._on_remedy = on_remedy
-        self._models: ModelsPresenter | None = None
         self._measure: MeasurePresenter | None = None
         self._starter: StarterPresenter | None = None
         self.pairs = PairPresenter(
@@ -71,6 +70,15 @@ class Pages:
             store=services.conversations,
             chat=self._chat,
             on_problem=window.show_problem,
+        )
+        self._model_pages = ModelPages(
+            window=window,
+            theme=theme,
+            services=services,
+            pairs=self.pairs,
+            report=report,
+            show=self.show,
+            on_remedy=on_remedy,
         )
         window.sidebar.page_requested.connect(self.show)
         window.sidebar.conversation_chosen.connect(lambda _: self.show(Page.CHAT))
@@ -100,40 +108,24 @@ class Pages:
             self._chat,
             self._conversations,
             self.pairs,
-            self._models,
             self._measure,
             self._starter,
         )
-        return [p.close() for p in presenters if p is not None]
+        ends = [p.close() for p in presenters if p is not None]
+        return [*ends, *self._model_pages.closings()]
 
     def _built(self, page: Page) -> QWidget:
         match page:
             case Page.CHAT:
                 return self.chat_pane
             case Page.MODELS:
-                return self._built_models()
+                return self._model_pages.built_models()
+            case Page.TRANSFERS:
+                return self._model_pages.built_transfers()
             case Page.MEASURE:
                 return self._built_measure()
             case Page.STARTER:
                 return self._built_starter()
-
-    def _built_models(self) -> QWidget:
-        from dflash_desktop.ui.models.pane import ModelsPane
-        from dflash_desktop.ui.models.presenter import ModelsPresenter
-
-        pane = ModelsPane(theme=self._theme, report=self._report)
-        pane.starter_requested.connect(lambda: self.show(Page.STARTER))
-        self._models = ModelsPresenter(
-            pane=pane,
-            pin=self._services.pin,
-            starter=self._services.starter,
-            library=self._services.library,
-            pairs=self.pairs,
-            engine=self._services.engine,
-            settings=self._services.settings,
-            on_problem=self._window.show_problem,
-        )
-        return pane
 
     def _built_measure(self) -> QWidget:
         from dflash_desktop.services.benchmark import Benchmark

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.engine_state import loaded_pair
 from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.downloads import open_downloads
@@ -20,6 +21,8 @@ from dflash_desktop.services.token_store import TokenStore
 from dflash_desktop.services.worker_launch import WorkerLauncher
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.services.settings_store import SettingsStore
 
@@ -46,17 +49,18 @@ class Services:
         )
         self.measurements = MeasurementStore(paths.measurements_file)
         self.conversations = ConversationStore(paths.conversations_dir)
-        self.models = ModelLibrary(paths=paths)
+        self.models = ModelLibrary(paths=paths, in_use=self._folders_in_use)
         self.library = PairLibrary(settings=settings, starter=self.starter, models=self.models)
         self.loading = PairLoading(
-            engine=self.engine, compile_cache_dir=paths.compile_cache_dir, settings=settings
+            engine=self.engine,
+            compile_cache_dir=paths.compile_cache_dir,
+            settings=settings,
+            note_used=self.models.note_used,
         )
         self.tokens = TokenStore()
+        self.hub = SettingsHubReach(settings=settings, tokens=self.tokens)
         self.downloads = open_downloads(
-            paths=paths,
-            launcher=launcher,
-            models=self.models,
-            hub=SettingsHubReach(settings=settings, tokens=self.tokens),
+            paths=paths, launcher=launcher, models=self.models, hub=self.hub
         )
         self.chat = Chat(
             engine=self.engine,
@@ -64,3 +68,9 @@ class Services:
             conversations=self.conversations,
             settings=settings,
         )
+
+    def _folders_in_use(self) -> tuple[Path, ...]:
+        pair = loaded_pair(self.engine.state)
+        if pair is None:
+            return ()
+        return (pair.target_dir,) if pair.draft_dir is None else (pair.target_dir, pair.draft_dir)

@@ -12,6 +12,7 @@ from dflash_desktop.domain.residency import can_keep_both
 from dflash_desktop.workers.model_folder import MODEL_BIN
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from dflash_desktop.domain.generation import KvCachePrecision
@@ -26,15 +27,21 @@ class PairLoading:
     """Chooses device, compile cache and residency, and has the engine load the pair.
 
     With `settings`, a device that they keep by OpenVINO's name, as this program once did, is kept
-    by its identity from now on.
+    by its identity from now on. `note_used` is told of each pair that was loaded.
     """
 
     def __init__(
-        self, *, engine: Engine, compile_cache_dir: Path, settings: SettingsStore | None = None
+        self,
+        *,
+        engine: Engine,
+        compile_cache_dir: Path,
+        settings: SettingsStore | None = None,
+        note_used: Callable[[PairFolders], Awaitable[None]] | None = None,
     ) -> None:
         self._engine = engine
         self._compile_cache_dir = compile_cache_dir
         self._settings = settings
+        self._note_used = note_used
 
     async def load(
         self,
@@ -49,7 +56,7 @@ class PairLoading:
         device, "devices_silent" when a driver hangs, and what the engine says of the files.
         """
         chosen = await self._chosen(device)
-        return await self._engine.load(
+        loaded = await self._engine.load(
             folders,
             device=chosen.id,
             device_name=chosen.full_name,
@@ -58,6 +65,9 @@ class PairLoading:
             # Compiling for a GPU takes minutes and is worth keeping; for a CPU it takes a second.
             cache_dir=self._compile_cache_dir if chosen.id.startswith("GPU") else None,
         )
+        if self._note_used is not None:
+            await self._note_used(folders)
+        return loaded
 
     async def _chosen(self, wanted: str) -> Device:
         if normal_device_id(wanted) == _CPU:

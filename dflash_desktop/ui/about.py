@@ -46,7 +46,7 @@ _PACKAGES = ("openvino", "openvino-genai", "openvino-tokenizers")
 _KEYS = (
     ("New chat", "Ctrl+N"),
     ("Search the conversations", "Ctrl+K"),
-    ("Chat, models, measure", "Ctrl+1, 2, 3"),
+    ("Chat, models, transfers, measure", "Ctrl+1, 2, 3, 4"),
     ("Show or hide the conversations", "Ctrl+B"),
     ("Send a message", "Enter"),
     ("New line in a message", "Shift+Enter"),

@@ -10,8 +10,9 @@ class Page(StrEnum):
 
     CHAT = "Chat"
     MODELS = "Models"
+    TRANSFERS = "Transfers"
     MEASURE = "Measure"
     STARTER = "Starter model"  # stands in for the chat until there is a model
 
 
-NAVIGATION = (Page.CHAT, Page.MODELS, Page.MEASURE)
+NAVIGATION = (Page.CHAT, Page.MODELS, Page.TRANSFERS, Page.MEASURE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
@@ -20,6 +21,7 @@ from dflash_desktop.ui.theme import (
     code_font,
 )
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
+from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
@@ -75,8 +77,7 @@ class ProblemView(SurfaceFrame):
         self._close.clicked.connect(self._on_dismissed)
         if not can_dismiss:
             self._close.hide()
-        self._remedies = QHBoxLayout()
-        self._remedies.setSpacing(GAP_SMALL)
+        self._remedies: list[Button] = []
         self._fold = Button("Details", theme=theme, kind=ButtonKind.QUIET)
         self._fold.setCheckable(True)
         self._fold.toggled.connect(self._on_fold_toggled)
@@ -97,14 +98,10 @@ class ProblemView(SurfaceFrame):
         words.setSpacing(GAP_TINY)
         words.addWidget(self._headline)
         words.addWidget(self._advice)
-        actions = QHBoxLayout()
-        actions.setSpacing(GAP_SMALL)
-        actions.addLayout(self._remedies)
-        actions.addStretch()
-        actions.addWidget(self._fold)
-        actions.addWidget(self._copy)
+        # Three ways out do not fit into one line of a narrow window.
+        self._actions = FlowRow(self._fold, self._copy)
         words.addSpacing(GAP_TINY)
-        words.addLayout(actions)
+        words.addLayout(self._actions)
         words.addWidget(self._detail)
         row = QHBoxLayout(self)
         row.setContentsMargins(GAP_MEDIUM, GAP_MEDIUM, GAP_SMALL, GAP_MEDIUM)
@@ -145,15 +142,22 @@ class ProblemView(SurfaceFrame):
         self.hide()
 
     def _show_remedies(self, remedies: tuple[Remedy, ...]) -> None:
-        while (item := self._remedies.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        for old in self._remedies:
+            self._actions.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self._remedies = []
         for index, remedy in enumerate(remedies):
             kind = ButtonKind.PRIMARY if index == 0 else ButtonKind.NORMAL
             button = Button(remedy.label, theme=self._theme, kind=kind)
             button.clicked.connect(lambda _=False, r=remedy: self.remedy_chosen.emit(r))
-            self._remedies.addWidget(button)
+            self._remedies.append(button)
+        in_order = (*self._remedies, self._fold, self._copy)
+        for button in in_order:
+            self._actions.removeWidget(button)
+            self._actions.addWidget(button)
+        for button, following in pairwise(in_order):
+            self.setTabOrder(button, following)
 
     def _draw_icon(self) -> None:
         if self._problem is None:

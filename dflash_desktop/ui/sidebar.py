@@ -41,6 +41,7 @@ SIDEBAR_WIDTH = 232
 _PAGE_ICONS = {
     Page.CHAT: IconName.MESSAGE,
     Page.MODELS: IconName.MODELS,
+    Page.TRANSFERS: IconName.DOWNLOAD,
     Page.MEASURE: IconName.GAUGE,
 }
 
@@ -115,6 +116,12 @@ class Sidebar(SurfaceFrame):
     def show_page(self, page: Page) -> None:
         """Mark the page that is shown; what stands in for the chat counts as the chat."""
         self._pages.get(page, self._pages[Page.CHAT]).setChecked(True)
+
+    def show_count(self, page: Page, count: int) -> None:
+        """How many things wait on a page, beside its name; 0 shows the name alone."""
+        button = self._pages[page]
+        button.setText(f"{page.value} {count}" if count else page.value)
+        button.setAccessibleName(f"{page.value}, {count} open" if count else page.value)
 
     def focus_page(self, page: Page) -> None:
         """Put the keyboard where the page was chosen, so that Tab goes on from there."""

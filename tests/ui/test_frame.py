@@ -306,7 +306,12 @@ def test_a_window_that_may_not_close_stays(
 
 @pytest.mark.parametrize(
     ("key", "page"),
-    [(Qt.Key.Key_1, Page.CHAT), (Qt.Key.Key_2, Page.MODELS), (Qt.Key.Key_3, Page.MEASURE)],
+    [
+        (Qt.Key.Key_1, Page.CHAT),
+        (Qt.Key.Key_2, Page.MODELS),
+        (Qt.Key.Key_3, Page.TRANSFERS),
+        (Qt.Key.Key_4, Page.MEASURE),
+    ],
 )
 def test_keys_lead_to_the_pages(
     make_window: Callable[[], MainWindow], qtbot: QtBot, key: Qt.Key, page: Page

@@ -188,8 +188,8 @@ async def test_the_loaded_pair_shows_what_the_engine_found_out(setup: Setup) -> 
     setup.pairs.chosen = mine
     await setup.under_test.engine.load(mine, device="CPU")
     await until(lambda: isinstance(setup.under_test.engine.state, Loaded))
+    await until(lambda: "loaded" in words(setup.card("Mine")))
     text = words(setup.card("Mine"))
-    assert "loaded" in text
     assert "Made-up CPU" in text
     assert "KV cache f32, context 2,048 tokens" in text
     assert "not yet on this device" in text

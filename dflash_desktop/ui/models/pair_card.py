@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.models.words import CardState, PairCardContent
@@ -16,9 +16,9 @@ from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QWidget
-
     from dflash_desktop.ui.theme import Theme
+
+_NAME_WIDTH = 88
 
 _STATE_ROLES = {
     CardState.AVAILABLE: TextRole.MUTED,
@@ -55,9 +55,15 @@ class PairCard(SurfaceFrame):
         if content.note:
             column.addWidget(Label(content.note, role=TextRole.MUTED, wraps=True))
         if content.facts:
-            column.addLayout(_fact_grid(content.facts))
+            column.addWidget(FactGrid(content.facts))
         column.addSpacing(GAP_TINY)
-        column.addLayout(FlowRow(*self._buttons()))
+        buttons = self._buttons()
+        self._first_button = buttons[0]
+        column.addLayout(FlowRow(*buttons))
+
+    def take_focus(self) -> None:
+        """Put the keyboard on what is done first."""
+        self._first_button.setFocus()
 
     def _built_top(self) -> QHBoxLayout:
         content = self._content
@@ -115,15 +121,38 @@ class PairCard(SurfaceFrame):
         return alone
 
 
-def _fact_grid(facts: tuple[tuple[str, str], ...]) -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(GAP)
-    grid.setVerticalSpacing(GAP_TINY)
-    grid.setColumnMinimumWidth(0, 88)
-    grid.setColumnStretch(1, 1)
-    for number, (name, value) in enumerate(facts):
-        grid.addWidget(Label(name, role=TextRole.CAPTION), number, 0)
-        words = ElidedLabel(value, role=TextRole.CAPTION, mode=Qt.TextElideMode.ElideMiddle)
-        words.setAccessibleName(f"{name}: {value}")
-        grid.addWidget(words, number, 1)
-    return grid
+class FactGrid(QWidget):
+    """Names and values in two columns, small; long values are cut in their middle."""
+
+    def __init__(
+        self, facts: tuple[tuple[str, str], ...] = (), parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._rows: list[tuple[Label, ElidedLabel]] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(GAP)
+        self._grid.setVerticalSpacing(GAP_TINY)
+        self._grid.setColumnMinimumWidth(0, _NAME_WIDTH)
+        self._grid.setColumnStretch(1, 1)
+        self.show_facts(facts)
+
+    def show_facts(self, facts: tuple[tuple[str, str], ...]) -> None:
+        """Show these; rows that are there already only change their words."""
+        while len(self._rows) < len(facts):
+            self._add_row()
+        for number, (name, value) in enumerate(self._rows):
+            is_used = number < len(facts)
+            name.setVisible(is_used)
+            value.setVisible(is_used)
+            if is_used:
+                name.show_text(facts[number][0])
+                value.show_text(facts[number][1])
+                value.setAccessibleName(": ".join(facts[number]))
+
+    def _add_row(self) -> None:
+        name = Label(role=TextRole.CAPTION, parent=self)
+        value = ElidedLabel(role=TextRole.CAPTION, mode=Qt.TextElideMode.ElideMiddle, parent=self)
+        self._grid.addWidget(name, len(self._rows), 0)
+        self._grid.addWidget(value, len(self._rows), 1)
+        self._rows.append((name, value))

@@ -1,16 +1,20 @@
-"""The models page: the pairs, where they run, and the form for one's own."""
+"""The models page: the pairs, what is on this disk, where they run, and the form for one's own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
+from dflash_desktop.ui.icons import IconName
+from dflash_desktop.ui.models.library_view import LibraryView
 from dflash_desktop.ui.models.own_pair_form import OwnPairForm
 from dflash_desktop.ui.models.pair_card import PairCard
 from dflash_desktop.ui.models.run_form import RunForm
+from dflash_desktop.ui.models.storage_card import StorageCard
 from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, TextRole
+from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
 
@@ -23,18 +27,24 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.models.words import PairCardContent
     from dflash_desktop.ui.theme import Theme
 
-_WIDTH = 760
+_WIDTH: Final = 760
+_CARDS_AT_FIRST: Final = 5
+_CARDS_MORE: Final = 25
+"""A card takes some milliseconds to build: so many at once are still built in one go."""
 
 
 class ModelsPane(PageColumn):
-    """The models page; its parts `run_form` and `own_pair_form` have signals of their own.
+    """The models page; its parts `library`, `storage`, `run_form` and `own_pair_form` have
+    signals of their own.
 
-    Signals: `load_requested(id, with_draft)`, `remove_requested(id)`, `starter_requested`.
+    Signals: `load_requested(id, with_draft)`, `remove_requested(id)`, `starter_requested`,
+    `get_requested` for more models.
     """
 
     load_requested = Signal(str, bool)
     remove_requested = Signal(str)
     starter_requested = Signal()
+    get_requested = Signal()
 
     def __init__(
         self,
@@ -46,11 +56,23 @@ class ModelsPane(PageColumn):
         super().__init__(width=_WIDTH, parent=parent)
         self._theme = theme
         self._contents: tuple[PairCardContent, ...] = ()
+        self._card_limit = _CARDS_AT_FIRST
+        self._built: list[tuple[PairCardContent, PairCard]] = []
         self._cards = QVBoxLayout()
         self._cards.setSpacing(GAP_MEDIUM)
+        self._more = Button("", theme=theme, kind=ButtonKind.QUIET, icon=IconName.CHEVRON_DOWN)
+        self._more.clicked.connect(self._on_more_clicked)
+        self.library = LibraryView(theme=theme, report=report)
+        self.library.get_requested.connect(self.get_requested)
+        self.storage = StorageCard(theme=theme, report=report)
         self.run_form = RunForm()
         self.own_pair_form = OwnPairForm(theme=theme, report=report)
-        self.column.addWidget(Label("Models", role=TextRole.HEADING))
+        get = Button("Get more models", theme=theme, icon=IconName.DOWNLOAD)
+        get.clicked.connect(self.get_requested)
+        heading = QHBoxLayout()
+        heading.addWidget(Label("Models", role=TextRole.HEADING), 1)
+        heading.addWidget(get)
+        self.column.addLayout(heading)
         self.column.addWidget(
             Label(
                 "A pair is a target, the model that answers, and a draft, a small model that "
@@ -60,30 +82,73 @@ class ModelsPane(PageColumn):
             )
         )
         self.column.addLayout(self._cards)
+        more = QHBoxLayout()
+        more.addWidget(self._more)
+        more.addStretch(1)
+        self.column.addLayout(more)
+        self.column.addSpacing(GAP_SMALL)
+        self.column.addWidget(self.library)
+        self._add_section("Room on the disk", self.storage)
         self._add_section("Use your own pair", self.own_pair_form)
         self._add_section("How models run", self.run_form)
         self.column.addStretch(1)
+        self._show_more_button()
 
     def show_cards(self, contents: tuple[PairCardContent, ...]) -> None:
-        """Replace the cards, unless nothing has changed."""
-        if contents == self._contents:
-            return
-        self._contents = contents
-        while (item := self._cards.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
-        for content in contents:
-            card = PairCard(content, theme=self._theme)
-            card.load_requested.connect(self.load_requested)
-            card.remove_requested.connect(self.remove_requested)
-            card.starter_requested.connect(self.starter_requested)
-            self._cards.addWidget(card)
+        """Show these pairs; a card of which nothing has changed stays as it is."""
+        if contents != self._contents:
+            self._contents = contents
+            self._build_cards()
 
     def show_own_pair_form(self) -> None:
         """Bring the form for one's own pair into view."""
         self.ensureWidgetVisible(self.own_pair_form)
         self.own_pair_form.focus_target()
+
+    def show_model(self, model_id: str) -> None:
+        """Bring a model on this disk into view."""
+        self.library.choose(model_id)
+        self.ensureWidgetVisible(self.library.card)
+
+    def show_storage(self) -> None:
+        """Bring the library's place into view."""
+        self.ensureWidgetVisible(self.storage)
+        self.storage.take_focus()
+
+    def _build_cards(self) -> None:
+        wanted = self._contents[: self._card_limit]
+        kept = {content: card for content, card in self._built if content in wanted}
+        for content, card in self._built:
+            if kept.get(content) is not card:
+                self._cards.removeWidget(card)
+                card.hide()
+                card.deleteLater()
+        self._built = []
+        for position, content in enumerate(wanted):
+            card = kept.get(content) or self._built_card(content)
+            self._built.append((content, card))
+            if self._cards.indexOf(card) != position:
+                self._cards.insertWidget(position, card)
+        self._show_more_button()
+
+    def _built_card(self, content: PairCardContent) -> PairCard:
+        card = PairCard(content, theme=self._theme)
+        card.load_requested.connect(self.load_requested)
+        card.remove_requested.connect(self.remove_requested)
+        card.starter_requested.connect(self.starter_requested)
+        return card
+
+    def _show_more_button(self) -> None:
+        left = len(self._contents) - len(self._built)
+        self._more.setVisible(left > 0)
+        self._more.setText(f"Show {min(left, _CARDS_MORE)} more of {len(self._contents)} pairs")
+
+    def _on_more_clicked(self) -> None:
+        first_new = len(self._built)
+        self._card_limit += _CARDS_MORE
+        self._build_cards()
+        if first_new < len(self._built):
+            self._built[first_new][1].take_focus()
 
     def _add_section(self, title: str, content: QWidget) -> None:
         self.column.addSpacing(GAP_SMALL)

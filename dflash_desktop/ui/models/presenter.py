@@ -82,7 +82,7 @@ class ModelsPresenter:
         contents = []
         if status.state is not StarterState.READY:
             contents.append(self._starter_card(_STARTER_STATES[status.state], status.detail))
-        contents += [self._card(pair) for pair in self._library.pairs()]
+        contents += [self._card(pair) for pair in shown_pairs(self._library.pairs())]
         self._pane.show_cards(tuple(contents))
 
     async def close(self) -> None:
@@ -103,6 +103,7 @@ class ModelsPresenter:
             None if pair.draft_dir is None else self._library.weight_bytes(pair.draft_dir)
         )
         is_starter = pair.id == STARTER_PAIR_ID
+        added = {one.id for one in self._settings.value.added_pairs}
         state = self._state(pair, is_there=target_bytes is not None)
         facts = folder_facts(pair, target_bytes, draft_bytes)
         loaded = loaded_pair(self._engine.state)
@@ -117,7 +118,7 @@ class ModelsPresenter:
             state=state,
             facts=facts,
             has_draft=pair.draft_dir is not None,
-            is_own=not is_starter,
+            is_own=pair.id in added,
         )
 
     def _state(self, pair: PairFolders, *, is_there: bool) -> CardState:
@@ -155,3 +156,9 @@ class ModelsPresenter:
 
     async def _use_precision(self, precision: KvCachePrecision | None) -> None:
         self._settings.change(kv_cache_precision=precision)
+
+
+def shown_pairs(pairs: tuple[PairFolders, ...]) -> list[PairFolders]:
+    """All but those targets alone that another pair offers, too, with a draft to leave out."""
+    with_draft = {pair.target_dir for pair in pairs if pair.draft_dir is not None}
+    return [p for p in pairs if p.draft_dir is not None or p.target_dir not in with_draft]

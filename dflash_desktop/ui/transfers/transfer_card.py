@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout
 
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.transfer import TransferState
+from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.problem_view import ProblemView
@@ -23,7 +24,6 @@ from dflash_desktop.ui.theme import (
     TextRole,
     interface_font,
 )
-from dflash_desktop.ui.transfers.cancel_choice import CancelChoice
 from dflash_desktop.ui.transfers.file_list import FileList
 from dflash_desktop.ui.transfers.words import (
     STATE_LOOKS,
@@ -35,6 +35,7 @@ from dflash_desktop.ui.transfers.words import (
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
+from dflash_desktop.ui.widgets.question import Answer, Question
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
@@ -62,6 +63,10 @@ _ICON_ROLES: Final = {
     TextRole.BAD: ColourRole.BAD,
     TextRole.GOOD: ColourRole.GOOD,
 }
+_KEEP: Final = Answer(
+    "keep", "Keep what arrived", "A later download of the same model goes on from here."
+)
+_DELETE: Final = Answer("delete", "Delete")
 
 
 class TransferCard(SurfaceFrame):
@@ -104,9 +109,9 @@ class TransferCard(SurfaceFrame):
         self._notice = Label(role=TextRole.MUTED, wraps=True)
         self._problem = ProblemView(theme=theme, report=report, can_dismiss=False)
         self._problem.remedy_chosen.connect(lambda r: self.remedy_chosen.emit(self.id, r))
-        self._cancel_choice = CancelChoice(theme=theme)
-        self._cancel_choice.removed.connect(lambda keep: self.removed.emit(self.id, keep))
-        self._cancel_choice.closed.connect(self._on_cancel_closed)
+        self._question = Question(_KEEP, _DELETE, no="Do not cancel", theme=theme)
+        self._question.answered.connect(lambda key: self.removed.emit(self.id, key == _KEEP.key))
+        self._question.closed.connect(self._on_question_closed)
         self._files: FileList | None = None
         self._buttons = self._built_buttons()
         self._lay_out()
@@ -188,7 +193,7 @@ class TransferCard(SurfaceFrame):
         self._column.addWidget(self._notice)
         self._column.addWidget(self._problem)
         self._column.addSpacing(GAP_TINY)
-        self._column.addWidget(self._cancel_choice)
+        self._column.addWidget(self._question)
         self._column.addLayout(self._buttons)
 
     def _bind_keys(self) -> None:
@@ -199,9 +204,9 @@ class TransferCard(SurfaceFrame):
 
     def _show_buttons(self, transfer: Transfer) -> None:
         state = transfer.state
-        is_asking = not self._cancel_choice.isHidden()
+        is_asking = not self._question.isHidden()
         if is_asking:
-            self._cancel_choice.show_choice(transfer.done_bytes)
+            self._word_question(transfer)
         self._pause.setVisible(not is_asking and state in _CAN_PAUSE)
         # A problem that offers to try again has the button already.
         has_retry = transfer.problem is not None and Remedy.RETRY in transfer.problem.remedies
@@ -243,13 +248,18 @@ class TransferCard(SurfaceFrame):
         if not self._transfer.is_open or not self._transfer.done_bytes:
             self.removed.emit(self.id, self._transfer.state is TransferState.DONE)
             return
-        self._cancel_choice.show_choice(self._transfer.done_bytes)
-        self._cancel_choice.show()
+        self._question.ask(self._word_question(self._transfer))
         self._show_buttons(self._transfer)
-        self._cancel_choice.take_focus()
 
-    def _on_cancel_closed(self) -> None:
-        self._cancel_choice.hide()
+    def _word_question(self, transfer: Transfer) -> str:
+        arrived = format_bytes(transfer.done_bytes)
+        words = f"Cancel this download? {arrived} have arrived."
+        self._question.show_words(words)
+        self._question.show_label(_DELETE.key, f"Delete {arrived}")
+        return words
+
+    def _on_question_closed(self) -> None:
+        self._question.hide()
         self._show_buttons(self._transfer)
         self._cancel.setFocus()
 

@@ -1,0 +1,172 @@
+"""The pages about models: what is on this disk, what more there is, and what is on its way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from dflash_desktop.domain.problems import Remedy
+from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.transfers.presenter import TransferCount
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QWidget
+
+    from dflash_desktop.app.services import Services
+    from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.domain.transfer import Transfer
+    from dflash_desktop.ui.main_window import MainWindow
+    from dflash_desktop.ui.models.library_presenter import LibraryPresenter
+    from dflash_desktop.ui.models.pane import ModelsPane
+    from dflash_desktop.ui.models.presenter import ModelsPresenter
+    from dflash_desktop.ui.pair_presenter import PairPresenter
+    from dflash_desktop.ui.theme import Theme
+    from dflash_desktop.ui.transfers.connection_presenter import ConnectionPresenter
+    from dflash_desktop.ui.transfers.presenter import TransfersPresenter
+
+
+class ModelPages:
+    """Builds each of these pages when it is first shown; `show` brings one to the front."""
+
+    def __init__(
+        self,
+        *,
+        window: MainWindow,
+        theme: Theme,
+        services: Services,
+        pairs: PairPresenter,
+        report: Callable[[Problem], str],
+        show: Callable[[Page], None],
+        on_remedy: Callable[[Remedy], None],
+    ) -> None:
+        self._window = window
+        self._theme = theme
+        self._services = services
+        self._pairs = pairs
+        self._report = report
+        self._show = show
+        self._on_remedy = on_remedy
+        self._models_pane: ModelsPane | None = None
+        self._models: ModelsPresenter | None = None
+        self._library: LibraryPresenter | None = None
+        self._transfers: TransfersPresenter | None = None
+        self._connection: ConnectionPresenter | None = None
+        self._count = TransferCount(sidebar=window.sidebar, queue=services.downloads)
+
+    def closings(self) -> list[Coroutine[object, object, None]]:
+        """What ends each presenter; to be awaited side by side."""
+        presenters = (
+            self._count,
+            self._models,
+            self._library,
+            self._transfers,
+            self._connection,
+        )
+        return [p.close() for p in presenters if p is not None]
+
+    def built_models(self) -> QWidget:
+        """What is on this disk."""
+        from dflash_desktop.ui.models.library_presenter import LibraryPresenter
+        from dflash_desktop.ui.models.pane import ModelsPane
+        from dflash_desktop.ui.models.presenter import ModelsPresenter
+
+        services = self._services
+        pane = ModelsPane(theme=self._theme, report=self._report)
+        pane.starter_requested.connect(lambda: self._show(Page.STARTER))
+        pane.get_requested.connect(lambda: self._show(Page.STARTER))
+        self._models_pane = pane
+        self._models = ModelsPresenter(
+            pane=pane,
+            pin=services.pin,
+            starter=services.starter,
+            library=services.library,
+            pairs=self._pairs,
+            engine=services.engine,
+            settings=services.settings,
+            on_problem=self._window.show_problem,
+        )
+        self._library = LibraryPresenter(
+            view=pane.library,
+            shelf=services.models,
+            engine=services.engine,
+            pairs=services.library.pairs,
+            load=self._pairs.load,
+            open_folder=_open_folder,
+        )
+        return pane
+
+    def built_transfers(self) -> QWidget:
+        """What is on its way."""
+        from dflash_desktop.ui.transfers.pane import TransfersPane
+        from dflash_desktop.ui.transfers.presenter import TransfersPresenter
+
+        pane = TransfersPane(theme=self._theme, report=self._report)
+        pane.models_requested.connect(lambda: self._show(Page.MODELS))
+        pane.library_requested.connect(self._show_in_library)
+        pane.connection_requested.connect(lambda: self.connection.open_connection())
+        self._transfers = TransfersPresenter(
+            pane=pane, queue=self._services.downloads, on_remedy=self._take_remedy
+        )
+        return pane
+
+    @property
+    def connection(self) -> ConnectionPresenter:
+        """The dialogs about the way to the hub."""
+        if self._connection is None:
+            from dflash_desktop.ui.transfers.connection_presenter import ConnectionPresenter
+
+            self._connection = ConnectionPresenter(
+                parent=self._window,
+                theme=self._theme,
+                settings=self._services.settings,
+                tokens=self._services.tokens,
+                endpoint=lambda: self._services.hub.endpoint,
+                open_page=_open_page,
+                on_problem=self._window.show_problem,
+            )
+        return self._connection
+
+    def _show_in_library(self, transfer_id: str) -> None:
+        self._show(Page.MODELS)
+        if self._models_pane is None:
+            return
+        for transfer in self._services.downloads.transfers():
+            if transfer.id == transfer_id and transfer.request.repos:
+                self._models_pane.show_model(transfer.request.repos[0].repo_id)
+
+    def _take_remedy(self, transfer: Transfer, remedy: Remedy) -> None:
+        repo_ids = tuple(repo.repo_id for repo in transfer.request.repos)
+        match remedy:
+            case Remedy.ENTER_TOKEN:
+                self.connection.open_token(
+                    repo_ids, on_given=lambda: self._services.downloads.resume(transfer.id)
+                )
+            case Remedy.OPEN_MODEL_PAGE:
+                self.connection.open_model_page(_named_repo(transfer) or repo_ids[0])
+            case Remedy.NETWORK_SETTINGS:
+                self.connection.open_connection()
+            case Remedy.MODEL_FOLDER:
+                self._show(Page.MODELS)
+                if self._models_pane is not None:
+                    self._models_pane.show_storage()
+            case _:
+                self._on_remedy(remedy)
+
+
+def _named_repo(transfer: Transfer) -> str:
+    """The repository that a problem is about: of two, only one may ask for consent."""
+    said = "" if transfer.problem is None else transfer.problem.headline
+    return next((r.repo_id for r in transfer.request.repos if r.repo_id in said), "")
+
+
+def _open_folder(folder: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+def _open_page(url: str) -> None:
+    QDesktopServices.openUrl(QUrl(url))

@@ -1,0 +1,260 @@
+"""Shows the models on this disk and does what a person asks of one of them."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from dflash_desktop.domain.engine_state import loaded_pair
+from dflash_desktop.domain.library import ModelCondition, ModelRole
+from dflash_desktop.domain.transfer_rate import TransferRate
+from dflash_desktop.ui.models.library_words import (
+    card_content,
+    library_summary,
+    model_row,
+    removal_words,
+    report_words,
+    shown_models,
+    work_numbers,
+)
+from dflash_desktop.ui.tasks import TaskScope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dflash_desktop.domain.library import (
+        InstalledModel,
+        RemovalPlan,
+        VerificationReport,
+        WorkProgress,
+    )
+    from dflash_desktop.domain.pair import PairFolders
+    from dflash_desktop.services.engine import Engine
+    from dflash_desktop.ui.models.library_view import LibraryView
+
+_SHOWN_PROGRESS_SECONDS = 0.1
+
+
+class ModelShelf(Protocol):
+    """What the page asks of the library of models."""
+
+    def models(self) -> tuple[InstalledModel, ...]:
+        """All, as last read."""
+
+    def find(self, model_id: str) -> InstalledModel | None:
+        """One of them."""
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each change; the answer ends that."""
+
+    async def refresh(self) -> None:
+        """Read the disk again."""
+
+    async def verify(
+        self, model_id: str, on_progress: Callable[[WorkProgress], None]
+    ) -> VerificationReport:
+        """Compare every byte. Raises `AppError`."""
+
+    async def add_folder(self, folder: Path, title: str = "") -> InstalledModel:
+        """Use a model where it lies. Raises `AppError`."""
+
+    async def plan_removal(self, model_id: str) -> RemovalPlan:
+        """What removing would do. Raises `AppError` where it is refused."""
+
+    async def remove(self, model_id: str) -> object:
+        """Do it. Raises `AppError`."""
+
+
+class LibraryPresenter:
+    """`pairs` are what can be loaded; `open_folder` shows a folder in the file manager."""
+
+    def __init__(
+        self,
+        *,
+        view: LibraryView,
+        shelf: ModelShelf,
+        engine: Engine,
+        pairs: Callable[[], tuple[PairFolders, ...]],
+        load: Callable[[str], None],
+        open_folder: Callable[[Path], None],
+        repair: Callable[[str], None] | None = None,
+    ) -> None:
+        self._view = view
+        self._shelf = shelf
+        self._engine = engine
+        self._pairs = pairs
+        self._load = load
+        self._open_folder = open_folder
+        self._can_repair = repair is not None
+        self._works: dict[str, _Work] = {}
+        self._outcomes: dict[str, VerificationReport] = {}
+        self._tasks = TaskScope(owner=view, on_problem=view.card.show_problem)
+        self._adding = TaskScope(owner=view, on_problem=view.show_problem)
+        self._ends = [shelf.subscribe(self.refresh), engine.subscribe(lambda _: self.refresh())]
+        card = view.card
+        view.search_changed.connect(lambda *_: self.refresh())
+        view.model_chosen.connect(lambda _: self._show_card())
+        view.folder_chosen.connect(lambda f: self._adding.start(self._add(Path(f))))
+        view.add_cancelled.connect(self._adding.cancel_all)
+        card.load_requested.connect(self._on_load)
+        card.folder_requested.connect(self._on_folder)
+        card.verify_requested.connect(self.verify)
+        if repair is not None:
+            card.repair_requested.connect(repair)
+        card.removal_asked.connect(lambda i: self._tasks.start(self._ask_removal(i)))
+        card.removal_confirmed.connect(lambda i: self._tasks.start(self._remove(i)))
+        card.cancel_requested.connect(self._on_cancel)
+        self.refresh()
+        self._tasks.start(shelf.refresh())
+
+    def refresh(self) -> None:
+        """Show what is known now."""
+        models = self._shelf.models()
+        now = datetime.now().astimezone()
+        shown = shown_models(models, words=self._view.words, order=self._view.order)
+        rows = tuple(model_row(m, in_use_on=self._device_of(m), now=now) for m in shown)
+        self._view.show_models(rows, summary=library_summary(models), count=len(models))
+        self._show_card()
+
+    def verify(self, model_id: str) -> None:
+        """Compare a model's bytes, unless that is being done."""
+        if model_id not in self._works:
+            work = _Work(TaskScope(owner=self._view, on_problem=self._view.card.show_problem))
+            self._works[model_id] = work
+            self._outcomes.pop(model_id, None)
+            work.tasks.start(self._verify(model_id, work))
+
+    async def close(self) -> None:
+        """Start nothing more, and wait for what runs."""
+        for end in self._ends:
+            end()
+        for scope in (self._tasks, self._adding, *(w.tasks for w in self._works.values())):
+            scope.close()
+            await scope.wait()
+
+    def _show_card(self) -> None:
+        model = self._shelf.find(self._view.chosen_id)
+        if model is None:
+            return
+        card = self._view.card
+        is_other = card.model_id != model.id
+        now = datetime.now().astimezone()
+        card.show_model(
+            card_content(
+                model,
+                in_use_on=self._device_of(model),
+                now=now,
+                load_tip=self._load_tip(model),
+                can_repair=self._can_repair,
+            )
+        )
+        work, outcome = self._works.get(model.id), self._outcomes.get(model.id)
+        if work is not None:
+            card.show_progress(*work.shown)
+        elif outcome is not None and is_other:
+            card.show_outcome(report_words(outcome), is_good=outcome.is_whole)
+
+    async def _verify(self, model_id: str, work: _Work) -> None:
+        model = self._shelf.find(model_id)
+        sentence = f"Comparing every byte of {model.title if model else model_id}"
+        work.shown = (sentence, "", 0.0)
+        self._show_work(model_id)
+
+        def on_progress(progress: WorkProgress) -> None:
+            if work.take(progress, sentence):
+                self._show_work(model_id)
+
+        report: VerificationReport | None = None
+        try:
+            report = await self._shelf.verify(model_id, on_progress)
+        finally:
+            del self._works[model_id]
+            if self._view.card.model_id == model_id and report is None:
+                self._view.card.clear_progress()
+        self._outcomes[model_id] = report
+        if self._view.card.model_id == model_id:
+            self._view.card.show_outcome(report_words(report), is_good=report.is_whole)
+
+    def _show_work(self, model_id: str) -> None:
+        if self._view.card.model_id == model_id:
+            self._view.card.show_progress(*self._works[model_id].shown)
+
+    async def _add(self, folder: Path) -> None:
+        self._view.show_adding(f"Looking at {folder.name or folder}", "", 0.0)
+        try:
+            model = await self._shelf.add_folder(folder)
+        finally:
+            self._view.clear_adding()
+        self.refresh()
+        self._view.choose(model.id)
+        self.verify(model.id)
+
+    async def _ask_removal(self, model_id: str) -> None:
+        plan = await self._shelf.plan_removal(model_id)
+        if self._view.card.model_id == model_id:
+            self._view.card.ask_removal(*removal_words(plan))
+
+    async def _remove(self, model_id: str) -> None:
+        await self._shelf.remove(model_id)
+        self._outcomes.pop(model_id, None)
+        self.refresh()
+
+    def _on_cancel(self, model_id: str) -> None:
+        if model_id in self._works:
+            self._works[model_id].tasks.cancel_all()
+
+    def _on_folder(self, model_id: str) -> None:
+        model = self._shelf.find(model_id)
+        if model is not None:
+            self._open_folder(model.path)
+
+    def _on_load(self, model_id: str) -> None:
+        model = self._shelf.find(model_id)
+        pair = None if model is None else self._pair_of(model)
+        if pair is not None:
+            self._load(pair.id)
+
+    def _pair_of(self, model: InstalledModel) -> PairFolders | None:
+        """The pair that this model is a part of; one with a draft before the target alone."""
+        pairs = [p for p in self._pairs() if model.path in (p.target_dir, p.draft_dir)]
+        return next((p for p in pairs if p.draft_dir is not None), pairs[0] if pairs else None)
+
+    def _load_tip(self, model: InstalledModel) -> str:
+        if self._device_of(model):
+            return "It is loaded."
+        if model.condition is ModelCondition.ABSENT:
+            return "Its folder is not there. Is a drive missing?"
+        if self._pair_of(model) is not None:
+            return ""
+        if model.manifest.role is ModelRole.DRAFT:
+            return "A draft only helps a target. Get the target that it was made for."
+        return "This version cannot run this kind of model."
+
+    def _device_of(self, model: InstalledModel) -> str:
+        pair = loaded_pair(self._engine.state)
+        if pair is None or model.path not in (pair.target_dir, pair.draft_dir):
+            return ""
+        return pair.device_name if pair.device == "CPU" else f"{pair.device} {pair.device_name}"
+
+
+class _Work:
+    """One verification that runs, and how it was last shown."""
+
+    def __init__(self, tasks: TaskScope) -> None:
+        self.tasks = tasks
+        self.shown = ("", "", 0.0)
+        self._rate = TransferRate()
+        self._shown_at = 0.0
+
+    def take(self, progress: WorkProgress, sentence: str) -> bool:
+        """Note a progress; whether it is time to show it."""
+        now = time.monotonic()
+        if now - self._shown_at < _SHOWN_PROGRESS_SECONDS:
+            return False
+        self._shown_at = now
+        rate = self._rate.add(progress.done_bytes, now)
+        share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 1.0
+        self.shown = (sentence, work_numbers(progress, rate), share)
+        return True
