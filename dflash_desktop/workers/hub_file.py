@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.transfer import PlannedFile
     from dflash_desktop.workers.hub_sources import Sources
 
+_XET_HEADER: Final = "X-Xet-Hash"
+
 RETRY_SECONDS: Final = (0.2, 0.6, 1.5)
 """Waits after a lost connection that brought nothing; after the last one the file is given up."""
 
@@ -163,11 +165,16 @@ class FileTransfer:
             return
         sources = self._sources
         url = sources.session.file_url(sources.plan.repo_id, sources.plan.commit, self.file.path)
+        # Xet cannot go on with a part, so one that was begun is finished in the plain way.
+        by_xet = _XET_HEADER if sources.fetch_by_xet is not None and start == 0 else ""
         with (
-            sources.session.request("GET", url, first_byte=start) as (response, headers),
+            sources.session.request("GET", url, first_byte=start, stops_at_header=by_xet) as (
+                response,
+                headers,
+            ),
             self._control.watching(response),
         ):
-            if "X-Xet-Hash" in headers and sources.fetch_by_xet is not None:
+            if by_xet and by_xet in headers:
                 raise _OfferedByXetError
             answer = check_answer(
                 response, headers, sources.access, plan=sources.plan, file=self.file, start=start

@@ -168,13 +168,20 @@ class HubSession:
 
     @contextlib.contextmanager
     def request(
-        self, method: str, url: str, *, first_byte: int = 0, stays_on_hub: bool = False
+        self,
+        method: str,
+        url: str,
+        *,
+        first_byte: int = 0,
+        stays_on_hub: bool = False,
+        stops_at_header: str = "",
     ) -> Iterator[tuple[httpx2.Response, httpx2.Headers]]:
         """The last answer behind all redirects, its body unread, and the hub's own headers.
 
         The latter are all answers' headers together, the first having precedence: only the hub
         tells the commit, and a storage does not. With `stays_on_hub` a redirect to elsewhere is
-        an answer, too: a storage's signed address is for one method only.
+        an answer, too: a storage's signed address is for one method only. With `stops_at_header`
+        so is a redirect that has it.
 
         Raises `HubFaultError` when no answer comes.
         """
@@ -195,8 +202,10 @@ class HubSession:
             with contextlib.closing(response):
                 merged = httpx2.Headers({**response.headers, **merged})
                 target = urljoin(url, response.headers.get("Location", ""))
-                if not response.has_redirect_location or (
-                    stays_on_hub and _origin(target) != _origin(self._endpoint)
+                if (
+                    not response.has_redirect_location
+                    or (stays_on_hub and _origin(target) != _origin(self._endpoint))
+                    or (stops_at_header and stops_at_header in response.headers)
                 ):
                     yield response, merged
                     return

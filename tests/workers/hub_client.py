@@ -35,12 +35,15 @@ class Client:
     access: HubAccess
     cache_dirs: tuple[Path, ...] = ()
     stall_seconds: float = 5.0
+    answer_seconds: float = 5.0
     progress: list[FilesProgress] = field(default_factory=list)
 
     def ask_plan(self, *requests: RepoRequest) -> ReposPlanned | ReposFetched | Failed:
         """All repositories of the hub, unless told otherwise."""
         requests = requests or tuple(RepoRequest(repo.repo_id) for repo in self.hub.repos)
-        command = PlanRepos(1, requests, self.access, self.incoming, self.cache_dirs, 5.0)
+        command = PlanRepos(
+            1, requests, self.access, self.incoming, self.cache_dirs, self.answer_seconds
+        )
         return answer_hub_job(command, send=self.progress.append, is_cancelled=lambda: False)
 
     def plan(self, *requests: RepoRequest) -> tuple[RepoPlan, ...]:
@@ -55,6 +58,7 @@ class Client:
         *,
         max_bytes_per_second: int | None = None,
         only_paths: tuple[str, ...] = (),
+        use_xet: bool = False,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> ReposPlanned | ReposFetched | Failed:
         """Of what is planned now, unless told otherwise."""
@@ -64,7 +68,7 @@ class Client:
             self.access,
             self.incoming,
             self.cache_dirs,
-            use_xet=False,
+            use_xet=use_xet,
             max_bytes_per_second=max_bytes_per_second,
             only_paths=only_paths,
             stall_seconds=self.stall_seconds,

@@ -15,9 +15,10 @@ from tests.fakes.fake_hub import ALWAYS, GOOD_TOKEN, HubFile, HubRepo, Refusal, 
 from tests.workers.hub_client import client, one_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from dflash_desktop.domain.transfer import PlannedFile
+    from dflash_desktop.domain.transfer import PlannedFile, RepoPlan
 
 WEIGHTS = "openvino_model.bin"
 
@@ -319,3 +320,29 @@ def test_a_large_file_is_hashed_beside_its_arrival(tmp_path: Path) -> None:
     with client(tmp_path, repo) as asked:
         answer = asked.fetch_well()
     assert answer.files[0][0].sha256 == hashlib.sha256(repo.files[0].content).hexdigest()
+
+
+def test_xet_is_used_when_the_hub_offers_it_and_its_bytes_are_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = one_file(xet_hash="e" * 64)
+    brought = [b"wrong" * 80_000, repo.files[0].content]
+
+    def xet(plan: RepoPlan, file: PlannedFile, folder: Path, count: Callable[[int], None]) -> Path:
+        folder.mkdir(exist_ok=True)
+        (folder / "file").write_bytes(brought.pop(0))
+        count(file.size_bytes)
+        return folder / "file"
+
+    monkeypatch.setattr(hub_fetch, "is_xet_installed", lambda: True)
+    monkeypatch.setattr(hub_fetch, "xet_fetcher", lambda access, endpoint: xet)
+    with client(tmp_path, repo) as asked:
+        wrong = asked.fetch(use_xet=True)
+        assert isinstance(wrong, Failed)
+        assert wrong.code == "wrong_bytes"
+        assert isinstance(asked.fetch(use_xet=True), ReposFetched)
+        asked.assert_whole()
+        assert not asked.hub.bodies(WEIGHTS)
+        (asked.folder() / WEIGHTS).unlink()
+        asked.fetch_well()
+    assert len(asked.hub.bodies(WEIGHTS)) == 1
