@@ -64,7 +64,7 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
     ),
     "ca_file_unreadable": _Sentence(
         "The file with your own certificate authority cannot be read.",
-        "Choose another one in the settings, in PEM form: {file}",
+        "Choose one in PEM form in the settings in place of {file}.",
         (Remedy.NETWORK_SETTINGS,),
     ),
     "proxy": _Sentence(
@@ -177,7 +177,7 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
     ),
     "unsafe_name": _Sentence(
         "{repo} has a file with a name that must not be made here.",
-        "{file}: {reason}. Do not use this model; tell its author.",
+        "It is {file}: {reason}. Do not use this model; tell its author.",
         (),
     ),
     "disk_full": _Sentence(
@@ -221,10 +221,9 @@ def hub_problem(error: FetchFailedError) -> Problem:
     """The sentence for a failure of the fetch process; its raw text goes into the details."""
     sentence = _SENTENCES.get(error.code, _SENTENCES["worker_error"])
     words = {**_UNKNOWN_WORDS, **error.words, **_said(error)}
-    headline = sentence.headline.format_map(words)
     return Problem(
         code=error.code,
-        headline=headline[:1].upper() + headline[1:],
+        headline=sentence.headline.format_map(words),
         advice=sentence.advice.format_map(words),
         detail=str(error),
         remedies=sentence.remedies,

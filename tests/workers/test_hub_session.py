@@ -1,10 +1,10 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import ssl
 import threading
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ class _Proxy(BaseHTTPRequestHandler):
         """Keep the output of the tests clean."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def refusing_proxy() -> Iterator[tuple[str, list[str]]]:
     """A proxy that lets nobody through, and what it was asked for."""
     asked: list[str] = []
@@ -110,15 +110,14 @@ def test_a_proxy_of_the_settings_is_asked_and_its_refusal_told(tmp_path: Path) -
 
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_proxy_of_the_environment_is_used(is_there: bool, tmp_path: Path) -> None:
-    with client(tmp_path, small_repo()) as asked:
-        with refusing_proxy() as (proxy, seen):
-            os.environ["HTTP_PROXY"] = os.environ["http_proxy"] = proxy
-            os.environ.pop("NO_PROXY", None)
-            os.environ.pop("no_proxy", None)
-            if is_there:
-                failed = asked.ask_plan()
+    with client(tmp_path, small_repo()) as asked, contextlib.ExitStack() as stack:
+        proxy, seen = stack.enter_context(refusing_proxy())
+        os.environ["HTTP_PROXY"] = os.environ["http_proxy"] = proxy
+        os.environ.pop("NO_PROXY", None)
+        os.environ.pop("no_proxy", None)
         if not is_there:
-            failed = asked.ask_plan()
+            stack.close()
+        failed = asked.ask_plan()
         assert not asked.hub.seen
     assert isinstance(failed, Failed)
     assert failed.code == "proxy", failed
