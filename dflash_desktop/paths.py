@@ -39,6 +39,31 @@ class AppPaths:
         return self.data_dir / "library.json"
 
     @property
+    def downloads_file(self) -> Path:
+        """The transfers that are not done."""
+        return self.data_dir / "downloads.json"
+
+    @property
+    def downloads_lock_file(self) -> Path:
+        """Held by the process that runs the transfers."""
+        return self.data_dir / "downloads.lock"
+
+    @property
+    def starter_lock_file(self) -> Path:
+        """Held by the process that installs the starter pair."""
+        return self.data_dir / "starter.lock"
+
+    @property
+    def repair_lock_file(self) -> Path:
+        """Held by the process that repairs a model."""
+        return self.data_dir / "repair.lock"
+
+    @property
+    def library_journal_file(self) -> Path:
+        """Names both places while the models are on their way from one to the other."""
+        return self.data_dir / "moving.json"
+
+    @property
     def library_dir(self) -> Path:
         """What holds `models_dir` and `incoming_dir`.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflash_desktop.domain.engine_state import loaded_pair
 from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.downloads import open_downloads
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.hardware_probe import HardwareProbe
 from dflash_desktop.services.hub_reach import SettingsHubReach
+from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.pair_library import PairLibrary
@@ -50,6 +50,7 @@ class Services:
         self.measurements = MeasurementStore(paths.measurements_file)
         self.conversations = ConversationStore(paths.conversations_dir)
         self.models = ModelLibrary(paths=paths, in_use=self._folders_in_use)
+        self.upkeep = LibraryUpkeep(paths=paths, library=self.models, in_use=self._folders_in_use)
         self.library = PairLibrary(settings=settings, starter=self.starter, models=self.models)
         self.loading = PairLoading(
             engine=self.engine,
@@ -70,7 +71,4 @@ class Services:
         )
 
     def _folders_in_use(self) -> tuple[Path, ...]:
-        pair = loaded_pair(self.engine.state)
-        if pair is None:
-            return ()
-        return (pair.target_dir,) if pair.draft_dir is None else (pair.target_dir, pair.draft_dir)
+        return self.loading.folders_in_use()

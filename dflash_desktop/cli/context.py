@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.hardware_probe import HardwareProbe
+    from dflash_desktop.services.library_upkeep import LibraryUpkeep
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.model_library import ModelLibrary
     from dflash_desktop.services.pair_library import PairLibrary
@@ -79,6 +80,13 @@ class CommandContext:
         from dflash_desktop.services.model_library import ModelLibrary
 
         return ModelLibrary(paths=self.paths)
+
+    @cached_property
+    def upkeep(self) -> LibraryUpkeep:
+        """What is done with the library as a whole."""
+        from dflash_desktop.services.library_upkeep import LibraryUpkeep
+
+        return LibraryUpkeep(paths=self.paths, library=self.models)
 
     @cached_property
     def pairs(self) -> PairLibrary:

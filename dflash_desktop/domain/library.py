@@ -132,3 +132,12 @@ class Leftover:
     kind: LeftoverKind
     size_bytes: int  # that removing it frees
     looks_like_model: bool = False  # it may be a person's own: adding it is better than removing
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSize:
+    """What the runtime keeps of compiled models."""
+
+    path: Path
+    file_count: int
+    size_bytes: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import AppError, Problem
@@ -23,7 +24,7 @@ from dflash_desktop.services.transfer_run import HubReach, TransferRun, Transfer
 from dflash_desktop.services.transfer_store import StoredTransfer, TransferStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from dflash_desktop.domain.transfer import TransferPlan, TransferRequest
@@ -50,10 +51,10 @@ class Downloads:
     ) -> None:
         self._world = world
         self._keep_awake = keep_awake
-        self._incoming_dir = paths.incoming_dir / "transfers"
+        self._paths = paths
         self._queue = TransferQueue(
-            store=TransferStore(paths.data_dir / "downloads.json"),
-            lock=InstallLock(paths.incoming_dir / "downloads.lock"),
+            store=TransferStore(paths.downloads_file),
+            lock=InstallLock(paths.downloads_lock_file),
         )
         self._plans: dict[TransferRequest, TransferPlan] = {}
         self._only: str | None = None
@@ -61,6 +62,7 @@ class Downloads:
         self._owning: asyncio.Task[None] | None = None
         self._running: tuple[str, asyncio.Task[None]] | None = None
         self._removals: set[asyncio.Task[None]] = set()
+        self._is_held = False
 
     # --- what can be seen ---------------------------------------------------------------------
 
@@ -163,6 +165,29 @@ class Downloads:
             await asyncio.wait(self._removals)
         await self._queue.release()
 
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """While this is open nothing runs, here or elsewhere, and the library can move.
+
+        Raises `AppError` when another process runs the queue.
+        """
+        if not self._queue.is_ours and not self._queue.own():
+            raise AppError(problems.busy_elsewhere())
+        self._is_held = True
+        try:
+            if self._running is not None:
+                running = self._queue.find(self._running[0])
+                self._running[1].cancel()
+                await asyncio.wait([self._running[1]])
+                if running is not None and running.shown.is_open:
+                    self._queue.settle(running, TransferState.WAITING)
+            if self._removals:
+                await asyncio.wait(self._removals)
+            yield
+        finally:
+            self._is_held = False
+            self._wake.set()
+
     # --- the queue ----------------------------------------------------------------------------
 
     async def _run_queue(self) -> None:
@@ -187,6 +212,8 @@ class Downloads:
 
     def _next(self) -> QueuedTransfer | None:
         """The first that waits for nothing but its turn."""
+        if self._is_held:
+            return None
         for entry in self._queue.entries:
             is_wanted = self._only in (None, entry.id)
             if is_wanted and entry.shown.state is TransferState.WAITING:
@@ -238,7 +265,7 @@ class Downloads:
     # --- small steps --------------------------------------------------------------------------
 
     def _folder(self, stored: StoredTransfer) -> Path:
-        return self._incoming_dir / stored.folder_name
+        return self._paths.incoming_dir / "transfers" / stored.folder_name
 
     def _stop(self, transfer_id: str) -> asyncio.Task[None] | None:
         """End it if it runs; the task is done when its processes are gone."""

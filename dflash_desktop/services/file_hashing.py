@@ -70,10 +70,14 @@ async def hash_files(
         except OSError as error:
             return error
 
+    def tell(done_bytes: int) -> None:
+        # A file that grows meanwhile gives more than was announced.
+        on_progress(WorkProgress(min(done_bytes, total_bytes), total_bytes))
+
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="ThreadPoolExecutor-hash") as pool:
         jobs = {key: loop.run_in_executor(pool, work, path) for key, path in files.items()}
-        await finish(jobs.values(), counter, total_bytes=total_bytes, on_progress=on_progress)
+        await finish(jobs.values(), counter, on_done_bytes=tell)
     return {key: job.result() for key, job in jobs.items()}
 
 
@@ -81,19 +85,23 @@ async def finish(
     jobs: Collection[asyncio.Future[_T]],
     counter: WorkCounter,
     *,
-    total_bytes: int,
-    on_progress: Callable[[WorkProgress], None],
+    on_done_bytes: Callable[[int], None],
 ) -> None:
-    """Wait for jobs on threads and say how far they are; cancelling stops them first."""
+    """Wait for jobs on threads and say how far they are; cancelling stops them first.
+
+    What they raise is theirs to tell: ask each for its result.
+    """
     pending = set(jobs)
     try:
         while pending:
             _, pending = await asyncio.wait(pending, timeout=_TELL_SECONDS)
-            on_progress(WorkProgress(min(counter.done_bytes, total_bytes), total_bytes))
+            on_done_bytes(counter.done_bytes)
     finally:
         counter.stop()
         if pending:
             await asyncio.wait(pending)
+        for job in jobs:
+            job.exception()  # seen, so that nobody misses it when we were cancelled
 
 
 def hash_file(path: Path, counter: WorkCounter) -> str:

@@ -8,6 +8,7 @@ import psutil
 
 from dflash_desktop.domain.device_identity import is_openvino_name
 from dflash_desktop.domain.devices import Device, choose_device, normal_device_id, stored_choice
+from dflash_desktop.domain.engine_state import Absent, Ready, Stopping, loaded_pair
 from dflash_desktop.domain.residency import can_keep_both
 from dflash_desktop.workers.model_folder import MODEL_BIN
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.settings_store import SettingsStore
 
 _CPU = "CPU"
+_HOLDS_NOTHING = (Absent, Ready, Stopping)
 
 
 class PairLoading:
@@ -42,6 +44,16 @@ class PairLoading:
         self._compile_cache_dir = compile_cache_dir
         self._settings = settings
         self._note_used = note_used
+        self._folders: PairFolders | None = None
+
+    def folders_in_use(self) -> tuple[Path, ...]:
+        """The folders of the pair that is loaded, is being loaded, or will be again."""
+        state = self._engine.state
+        if isinstance(state, _HOLDS_NOTHING):
+            return ()
+        held = loaded_pair(state) or self._folders  # somebody else may have loaded another pair
+        folders = () if held is None else (held.target_dir, held.draft_dir)
+        return tuple(folder for folder in folders if folder is not None)
 
     async def load(
         self,
@@ -56,6 +68,7 @@ class PairLoading:
         device, "devices_silent" when a driver hangs, and what the engine says of the files.
         """
         chosen = await self._chosen(device)
+        self._folders = folders
         loaded = await self._engine.load(
             folders,
             device=chosen.id,

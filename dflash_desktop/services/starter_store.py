@@ -75,13 +75,39 @@ class StarterStore:
     def __init__(self, *, paths: AppPaths, resources: StarterResources) -> None:
         self._pin = resources.pin
         self._draft_dir = resources.draft_dir
-        self.target_dir = paths.models_dir / "starter"
-        self.incoming_dir = paths.incoming_dir / "starter"
-        self.fetch_dir = self.incoming_dir / "fetch"
-        self.building_dir = self.incoming_dir / "target"
-        self.replaced_dir = self.incoming_dir / "replaced"
-        self.kept_file = self.incoming_dir / resources.pin.file_name
-        self.lock_file = paths.incoming_dir / "starter.lock"
+        self._paths = paths
+        self._file_name = resources.pin.file_name
+        self.lock_file = paths.starter_lock_file
+
+    @property
+    def target_dir(self) -> Path:
+        """The installed target; like all that follow it moves with the library."""
+        return self._paths.models_dir / "starter"
+
+    @property
+    def incoming_dir(self) -> Path:
+        """What an installation has so far."""
+        return self._paths.incoming_dir / "starter"
+
+    @property
+    def fetch_dir(self) -> Path:
+        """The package while it arrives."""
+        return self.incoming_dir / "fetch"
+
+    @property
+    def building_dir(self) -> Path:
+        """The target while it is made."""
+        return self.incoming_dir / "target"
+
+    @property
+    def replaced_dir(self) -> Path:
+        """The old target while the new one takes its place."""
+        return self.incoming_dir / "replaced"
+
+    @property
+    def kept_file(self) -> Path:
+        """The model's file once it has arrived."""
+        return self.incoming_dir / self._file_name
 
     @property
     def longest_path(self) -> Path:

@@ -78,3 +78,14 @@ class TransferStore:
         """Replace the queue. Blocking; raises `OSError`, and the old queue then stays."""
         data = encode_json(_File(version=1, transfers=transfers))
         write_atomically(self._file, msgspec.json.format(data, indent=2))
+
+
+def stored_folder_names(file: Path) -> frozenset[str] | None:
+    """The folders of all stored transfers, only looked at; None when nobody can tell."""
+    try:
+        stored = msgspec.json.decode(file.read_bytes(), type=_File).transfers
+    except FileNotFoundError:
+        return frozenset()
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return frozenset(one.folder_name for one in stored)

@@ -13,7 +13,9 @@ import pytest
 
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.transfer import TransferState
+from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.machine_watch import MachineChange
+from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.workers.protocol import FetchRepos
 from tests.fakes.download_world import DownloadWorld, until, until_state, wish
 from tests.fakes.fetch_script import (
@@ -405,3 +407,21 @@ async def test_the_machine_is_kept_awake_only_while_something_runs(
     assert "--what=sleep:idle" in asked.read_text()
     await downloads.close()
     assert ended.exists()
+
+
+async def test_while_they_are_held_nothing_runs_and_then_it_goes_on_in_the_new_place(
+    world: DownloadWorld, fetch: ScriptedFetch, tmp_path: Path
+) -> None:
+    fetch.then((Plan(),), (Arrive(300), Stall()), (Arrive(300), Deliver()))
+    async with running(world) as downloads:
+        downloads.add(wish())
+        await until(downloads, lambda t: t.done_bytes == 300)
+        models = ModelLibrary(paths=world.paths)
+        upkeep = LibraryUpkeep(paths=world.paths, library=models)
+        with pytest.raises(AppError):
+            await upkeep.move(tmp_path / "new")
+        async with downloads.held():
+            assert downloads.transfers()[0].state is TransferState.WAITING
+            await upkeep.move(tmp_path / "new", downloads_are_held=True)
+        await until_state(downloads, TransferState.DONE)
+    assert fetch_job(fetch, 3).incoming_dir.is_relative_to(tmp_path / "new")

@@ -41,7 +41,7 @@ async def test_a_file_that_a_person_brings_is_installed_and_left_as_it_was(
     status = world.starter.status()
     assert status.state is StarterState.READY
     assert status.tokens_per_step == 2.5
-    assert left_in(world.paths.incoming_dir) == ["starter.lock"]
+    assert left_in(world.paths.incoming_dir) == []
     assert world.engine.calls == ["convert", "load", *["generate"] * 3, "unload"]
 
 

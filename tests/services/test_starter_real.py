@@ -117,4 +117,4 @@ async def test_the_real_pair_is_installed_from_an_index_and_from_a_file(
     assert status.tokens_per_step > MIN_TOKENS_PER_STEP
     assert weights == [sha256_of(status.target_path / "openvino_model.bin")]
     assert names_in(status.target_path) >= SMALL_NAMES
-    assert names_in(paths.incoming_dir) == {"starter.lock"}
+    assert names_in(paths.incoming_dir) == set()
