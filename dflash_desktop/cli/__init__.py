@@ -16,9 +16,9 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from dflash_desktop import __version__
-from dflash_desktop.cli import bench, chat, doctor, recommend, repair, starter, verify
+from dflash_desktop.cli import bench, chat, doctor, pull, recommend, repair, starter, verify
 from dflash_desktop.cli.context import CommandContext
-from dflash_desktop.cli.result import JSON_VERSION, ResultWithExitCode
+from dflash_desktop.cli.result import JSON_VERSION, PrintedResult, ResultWithExitCode
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ examples:
   {PROGRAM} chat --prompt "Hello"       ask one question
   {PROGRAM} bench --fast                measure what the draft gains here
   {PROGRAM} recommend                   which models fit this machine
+  {PROGRAM} pull OWNER/NAME             download a model and verify every byte
   {PROGRAM} verify TARGET DRAFT         find out why a draft does not help
   {PROGRAM} repair TARGET DRAFT         mend what metadata alone can mend
   {PROGRAM} doctor --json               devices and versions, for a program
@@ -69,6 +70,7 @@ COMMANDS: Mapping[str, Command] = {
     "chat": chat,
     "bench": bench,
     "recommend": recommend,
+    "pull": pull,
     "doctor": doctor,
     "verify": verify,
     "repair": repair,
@@ -180,6 +182,8 @@ def _run(
         async with open_context() as context:
             try:
                 result = await command.run(args, context)
+                if isinstance(result, PrintedResult):
+                    return "", result.exit_code
                 text = _json_text(result.as_json()) if args.json else result.as_text()
             except (AppError, CancelledByPersonError, BrokenPipeError):
                 raise

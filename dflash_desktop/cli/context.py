@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from dflash_desktop.paths import AppPaths
+    from dflash_desktop.services.downloads import Downloads
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.hardware_probe import HardwareProbe
     from dflash_desktop.services.library_upkeep import LibraryUpkeep
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.pair_library import PairLibrary
     from dflash_desktop.services.settings_store import SettingsStore
     from dflash_desktop.services.starter import Starter
+    from dflash_desktop.services.token_store import TokenStore
     from dflash_desktop.services.worker_launch import WorkerLauncher
 
 
@@ -94,6 +96,30 @@ class CommandContext:
         from dflash_desktop.services.pair_library import PairLibrary
 
         return PairLibrary(settings=self.settings, starter=self.starter, models=self.models)
+
+    @cached_property
+    def tokens(self) -> TokenStore:
+        """The token for the hub."""
+        from dflash_desktop.services.token_store import TokenStore
+
+        return TokenStore()
+
+    def open_downloads(
+        self, *, endpoint: str = "", max_bytes_per_second: int | None = None
+    ) -> Downloads:
+        """The downloads of this installation; what is given goes before the settings."""
+        from dflash_desktop.services.downloads import open_downloads
+        from dflash_desktop.services.hub_reach import SettingsHubReach
+
+        hub = SettingsHubReach(
+            settings=self.settings,
+            tokens=self.tokens,
+            endpoint=endpoint,
+            max_bytes_per_second=max_bytes_per_second,
+        )
+        return open_downloads(
+            paths=self.paths, launcher=self.launcher, models=self.models, hub=hub
+        )
 
     @cached_property
     def measurements(self) -> MeasurementStore:

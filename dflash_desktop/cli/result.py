@@ -25,3 +25,12 @@ class ResultWithExitCode(Result, Protocol):
     @property
     def exit_code(self) -> int:
         """0 when all is good."""
+
+
+@runtime_checkable
+class PrintedResult(ResultWithExitCode, Protocol):
+    """An outcome that was told on the way, line by line; nothing more is printed."""
+
+    @property
+    def is_printed(self) -> bool:
+        """True."""

@@ -20,6 +20,7 @@ from dflash_desktop.services.library_install import LibraryInstalling
 from dflash_desktop.services.machine_watch import MachineWatch
 from dflash_desktop.services.transfer_attempt import DEFAULT_LIMITS, TransferLimits
 from dflash_desktop.services.transfer_queue import TransferQueue
+from dflash_desktop.services.transfer_room import kept_plan
 from dflash_desktop.services.transfer_run import HubReach, TransferRun, TransferWorld
 from dflash_desktop.services.transfer_store import StoredTransfer, TransferStore
 
@@ -92,8 +93,14 @@ class Downloads:
     async def plan(self, request: TransferRequest) -> TransferPlan:
         """What the request would bring. Raises `AppError`.
 
-        Adding the same request afterwards takes the very commits that were planned here.
+        Adding the same request afterwards takes the very commits that were planned here. Of one
+        that is under way, it is what was planned before.
         """
+        known = self._queue.find(request.id)
+        if known is not None and known.stored.request == request and known.stored.missing_plans:
+            return await asyncio.to_thread(
+                kept_plan, self._folder(known.stored), known.stored.missing_plans
+            )
         try:
             plan = await self._world.plan(request, self._folder(StoredTransfer(request)))
         except FetchFailedError as error:

@@ -6,6 +6,7 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import AppError
+from dflash_desktop.domain.transfer import TransferPlan
 from dflash_desktop.services import transfer_problems as problems
 
 if TYPE_CHECKING:
@@ -22,11 +23,18 @@ def prepare_folder(folder: Path, plans: tuple[RepoPlan, ...]) -> None:
     Raises `AppError` ("disk_full") with what is needed and free, and `OSError`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    present = max(folder_bytes(folder), sum(plan.present_bytes for plan in plans))
-    needed = sum(plan.size_bytes for plan in plans) - present
-    free = shutil.disk_usage(folder).free
+    plan = kept_plan(folder, plans)
+    needed, free = plan.needed_disk_bytes, plan.free_disk_bytes
     if needed > 0 and needed + min(_MARGIN_BYTES, needed // 10) > free:
         raise AppError(problems.disk_full(folder, needed_bytes=needed, free_bytes=free))
+
+
+def kept_plan(folder: Path, plans: tuple[RepoPlan, ...]) -> TransferPlan:
+    """What was planned before, with what is here and free by now. Blocking; raises `OSError`."""
+    present = max(folder_bytes(folder), sum(plan.present_bytes for plan in plans))
+    needed = sum(plan.size_bytes for plan in plans) - present
+    existing = next(place for place in (folder, *folder.parents) if place.is_dir())
+    return TransferPlan(plans, max(needed, 0), shutil.disk_usage(existing).free)
 
 
 def folder_bytes(folder: Path) -> int:

@@ -277,18 +277,20 @@ class TransferRun:
     # --- telling -----------------------------------------------------------------------------
 
     def _remember(self, stored: StoredTransfer) -> None:
-        self._stored = replace(stored, done_bytes=self._progress.done_bytes)
+        self._stored = stored
         self._keep(self._stored)
 
     def _publish(self, state: TransferState, news: AttemptNews | None = None) -> None:
         progress = self._progress
+        # Until a process has looked, what an earlier one had is the better guess.
+        done_bytes = progress.done_bytes or min(self._stored.done_bytes, progress.total_bytes)
         rate = news.bytes_per_second if news else None
-        missing = progress.total_bytes - progress.done_bytes
+        missing = progress.total_bytes - done_bytes
         self._show(
             Transfer(
                 request=self._stored.request,
                 state=state,
-                done_bytes=progress.done_bytes,
+                done_bytes=done_bytes,
                 total_bytes=progress.total_bytes if self._stored.plans else None,
                 bytes_per_second=rate,
                 seconds_left=missing / rate if rate else None,
