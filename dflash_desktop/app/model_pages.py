@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ModelPages:
-    """Builds each of these pages when it is first shown; `show` brings one to the front."""
+    """Builds each of these pages when it is first shown; `show` brings any page to the front."""
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class ModelPages:
         pairs: PairPresenter,
         report: Callable[[Problem], str],
         show: Callable[[Page], None],
+        show_starter: Callable[[], None],
         on_remedy: Callable[[Remedy], None],
     ) -> None:
         self._window = window
@@ -50,6 +51,7 @@ class ModelPages:
         self._pairs = pairs
         self._report = report
         self._show = show
+        self._show_starter = show_starter
         self._on_remedy = on_remedy
         self._models_pane: ModelsPane | None = None
         self._models: ModelsPresenter | None = None
@@ -77,8 +79,8 @@ class ModelPages:
 
         services = self._services
         pane = ModelsPane(theme=self._theme, report=self._report)
-        pane.starter_requested.connect(lambda: self._show(Page.STARTER))
-        pane.get_requested.connect(lambda: self._show(Page.STARTER))
+        pane.starter_requested.connect(self._show_starter)
+        pane.get_requested.connect(lambda: self._show(Page.SETUP))
         self._models_pane = pane
         self._models = ModelsPresenter(
             pane=pane,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from dflash_desktop.app.model_pages import ModelPages
-from dflash_desktop.domain.starter import StarterState
 from dflash_desktop.ui.chat.pane import ChatPane
 from dflash_desktop.ui.chat.presenter import ChatPresenter
 from dflash_desktop.ui.chat.warm_up import warm_up
@@ -22,10 +21,11 @@ if TYPE_CHECKING:
 
     from dflash_desktop.app.services import Services
     from dflash_desktop.domain.problems import Problem, Remedy
+    from dflash_desktop.paths import AppPaths
     from dflash_desktop.ui.main_window import MainWindow
     from dflash_desktop.ui.measure.presenter import MeasurePresenter
-    from dflash_desktop.ui.starter.presenter import StarterPresenter
     from dflash_desktop.ui.theme import Theme
+    from dflash_desktop.ui.wizard.presenter import WizardPresenter
 
 
 class Pages:
@@ -37,16 +37,18 @@ class Pages:
         window: MainWindow,
         theme: Theme,
         services: Services,
+        paths: AppPaths,
         report: Callable[[Problem], str],
         on_remedy: Callable[[Remedy], None],
     ) -> None:
         self._window = window
         self._theme = theme
         self._services = services
+        self._paths = paths
         self._report = report
         self._on_remedy = on_remedy
         self._measure: MeasurePresenter | None = None
-        self._starter: StarterPresenter | None = None
+        self._setup: WizardPresenter | None = None
         self.pairs = PairPresenter(
             window=window,
             engine=services.engine,
@@ -78,17 +80,20 @@ class Pages:
             pairs=self.pairs,
             report=report,
             show=self.show,
+            show_starter=self.show_starter,
             on_remedy=on_remedy,
         )
         window.sidebar.page_requested.connect(self.show)
         window.sidebar.conversation_chosen.connect(lambda _: self.show(Page.CHAT))
         window.sidebar.new_chat_requested.connect(lambda: self.show(Page.CHAT))
         window.header.models_requested.connect(lambda: self.show(Page.MODELS))
+        window.header.setup_requested.connect(lambda: self.show(Page.SETUP))
         window.header.measure_requested.connect(lambda: self.show(Page.MEASURE))
 
     def begin(self) -> None:
-        """Load the last model and be ready to chat, or offer the starter model."""
-        self.show(Page.CHAT if self.pairs.load_preferred() else Page.STARTER)
+        """Load the last model and be ready to chat; without any, lead to a first one."""
+        may_chat = self.pairs.load_preferred() or self._services.settings.value.setup.is_left
+        self.show(Page.CHAT if may_chat else Page.SETUP)
         # While the model loads; with the pane as context, since the window may be gone by then.
         QTimer.singleShot(0, self.chat_pane, lambda: warm_up(self.chat_pane.transcript.drawing))
 
@@ -99,8 +104,16 @@ class Pages:
         self._window.show_page(page)
         if page is Page.CHAT:
             self.chat_pane.focus_composer()
+        elif page is Page.SETUP and self._setup is not None:
+            self._setup.open()
         else:
             self._window.sidebar.focus_page(page)
+
+    def show_starter(self) -> None:
+        """Lead to the starter model, whether it is to be had or to be repaired."""
+        self.show(Page.SETUP)
+        if self._setup is not None:
+            self._setup.show_starter()
 
     def closings(self) -> list[Coroutine[object, object, None]]:
         """What ends each presenter; to be awaited side by side."""
@@ -109,7 +122,7 @@ class Pages:
             self._conversations,
             self.pairs,
             self._measure,
-            self._starter,
+            self._setup,
         )
         ends = [p.close() for p in presenters if p is not None]
         return [*ends, *self._model_pages.closings()]
@@ -124,8 +137,8 @@ class Pages:
                 return self._model_pages.built_transfers()
             case Page.MEASURE:
                 return self._built_measure()
-            case Page.STARTER:
-                return self._built_starter()
+            case Page.SETUP:
+                return self._built_setup()
 
     def _built_measure(self) -> QWidget:
         from dflash_desktop.services.benchmark import Benchmark
@@ -146,26 +159,31 @@ class Pages:
         )
         return pane
 
-    def _built_starter(self) -> QWidget:
-        from dflash_desktop.ui.starter.pane import StarterPane
-        from dflash_desktop.ui.starter.presenter import StarterPresenter
+    def _built_setup(self) -> QWidget:
+        from dflash_desktop.app.setup_page import build_setup
 
-        pane = StarterPane(theme=self._theme, pin=self._services.pin, report=self._report)
-        pane.own_pair_requested.connect(self._show_own_pair_form)
-        pane.chat_requested.connect(lambda: self.show(Page.CHAT))
-        self._starter = StarterPresenter(
-            pane=pane, starter=self._services.starter, on_change=self._on_starter_change
+        pane, self._setup = build_setup(
+            services=self._services,
+            paths=self._paths,
+            pairs=self.pairs,
+            theme=self._theme,
+            report=self._report,
+            on_problem=self._window.show_problem,
         )
-        self._starter.refresh()
+        pane.left.connect(lambda: self.show(Page.CHAT))
+        pane.choose.own_pair_requested.connect(self._show_own_pair_form)
+        pane.starter.own_pair_requested.connect(self._show_own_pair_form)
+        pane.ready.question_chosen.connect(self._ask)
+        pane.ready.measure_requested.connect(lambda: self.show(Page.MEASURE))
+        pane.ready.models_requested.connect(lambda: self.show(Page.MODELS))
+        for page in (pane.machine, pane.transfer, pane.ready):
+            page.remedy_chosen.connect(self._on_remedy)
         return pane
 
-    def _on_starter_change(self) -> None:
-        is_ready = self._services.starter.status().state is StarterState.READY
-        if is_ready and self.pairs.chosen is None and self.pairs.load_preferred():
-            if self._window.page is Page.STARTER:
-                self.show(Page.CHAT)
-        else:
-            self.pairs.refresh()
+    def _ask(self, question: str) -> None:
+        """Open the chat with this question on its way."""
+        self.show(Page.CHAT)
+        self.chat_pane.send_requested.emit(question)
 
     def _show_own_pair_form(self) -> None:
         from dflash_desktop.ui.models.pane import ModelsPane

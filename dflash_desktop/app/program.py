@@ -123,6 +123,7 @@ class Program:
             window=self.window,
             theme=self._theme,
             services=services,
+            paths=self._paths,
             report=self._report,
             on_remedy=self._on_remedy,
         )
@@ -192,7 +193,7 @@ class Program:
             case Remedy.MEASURE:
                 pages.show(Page.MEASURE)
             case Remedy.INSTALL_STARTER | Remedy.CHOOSE_FILE:
-                pages.show(Page.STARTER)
+                pages.show_starter()
             case Remedy.NEW_CHAT:
                 self.window.sidebar.new_chat_requested.emit()
             case Remedy.OPEN_LOG:

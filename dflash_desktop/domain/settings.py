@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from dflash_desktop.domain.generation import KvCachePrecision, SamplingParams
+from dflash_desktop.domain.setup import SetupPlace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,6 +160,18 @@ class Settings:
             "Takes the token of “hf auth login”, or HF_TOKEN, for models that need one.",
         ),
     )
+    memory_reserve_bytes: int | None = field(
+        default=None,
+        metadata=_described(
+            "Keep free",
+            "Memory that no model is recommended to take, so that other programs stay quick. "
+            "Less makes room for larger models.",
+        ),
+    )
+    setup: SetupPlace = field(
+        default_factory=SetupPlace,
+        metadata=_described("Setup", "How far you are with choosing a model for this machine."),
+    )
 
 
 class SettingsChange(TypedDict, total=False):
@@ -178,11 +191,15 @@ class SettingsChange(TypedDict, total=False):
     download_limit_bytes_per_second: int | None
     use_hf_cache: bool
     use_hf_login: bool
+    memory_reserve_bytes: int | None
+    setup: SetupPlace
 
 
 SETTING_TEXTS: Mapping[str, SettingText] = {
     f.name: f.metadata[_TEXT] for f in fields(Settings) if _TEXT in f.metadata
 }
+
+MEMORY_RESERVE_BOUNDS = Bounds(0, 64_000_000_000)
 
 SAMPLING_TEXTS: Mapping[str, SettingText] = {
     "temperature": SettingText(
@@ -232,6 +249,7 @@ def within_bounds(settings: Settings) -> Settings:
         max_new_tokens=int(SAMPLING_BOUNDS["max_new_tokens"].clamp(sampling.max_new_tokens)),
     )
     limit = settings.download_limit_bytes_per_second
+    reserve = settings.memory_reserve_bytes
     return replace(
         settings,
         sampling=clamped,
@@ -239,5 +257,8 @@ def within_bounds(settings: Settings) -> Settings:
         hub_proxy=settings.hub_proxy.strip(),
         download_limit_bytes_per_second=(
             None if limit is None else int(DOWNLOAD_LIMIT_BOUNDS.clamp(limit))
+        ),
+        memory_reserve_bytes=(
+            None if reserve is None else int(MEMORY_RESERVE_BOUNDS.clamp(reserve))
         ),
     )

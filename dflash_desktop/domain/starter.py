@@ -7,6 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 
 STARTER_PAIR_ID = "starter"
+STARTER_CATALOGUE_ID = "SmolLM2-135M-Instruct-int8+SmolLM2-135M-DFlash-int8"
+"""The same pair as the catalogue calls it, for judging it beside others."""
 MIN_TOKENS_PER_STEP = 1.5
 """Below this on the built-in prompts the draft is not accepted, and the pair is not offered."""
 

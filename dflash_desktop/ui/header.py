@@ -66,12 +66,13 @@ _THEME_LABELS = {
 class Header(SurfaceFrame):
     """The bar at the top of the window.
 
-    Signals: `pair_chosen(id)`, `models_requested`, `measure_requested`, `theme_chosen(Theme)`,
-    `about_requested`, `sidebar_requested` (show or hide the left side).
+    Signals: `pair_chosen(id)`, `models_requested`, `setup_requested`, `measure_requested`,
+    `theme_chosen(Theme)`, `about_requested`, `sidebar_requested` (show or hide the left side).
     """
 
     pair_chosen = Signal(str)
     models_requested = Signal()
+    setup_requested = Signal()
     measure_requested = Signal()
     theme_chosen = Signal(ThemeChoice)
     about_requested = Signal()
@@ -164,6 +165,7 @@ class Header(SurfaceFrame):
         if self._pairs:
             menu.addSeparator()
         menu.addAction("All models…", self.models_requested.emit)
+        menu.addAction("Set up…", self.setup_requested.emit)
         return menu
 
     def theme_menu(self) -> QMenu:

@@ -12,7 +12,7 @@ class Page(StrEnum):
     MODELS = "Models"
     TRANSFERS = "Transfers"
     MEASURE = "Measure"
-    STARTER = "Starter model"  # stands in for the chat until there is a model
+    SETUP = "Setup"  # stands in for the chat until there is a model
 
 
 NAVIGATION = (Page.CHAT, Page.MODELS, Page.TRANSFERS, Page.MEASURE)

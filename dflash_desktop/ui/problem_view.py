@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.ui.theme import Theme
 
-_LOOKS = {
+LOOKS = {
     Severity.INFO: (IconName.INFO, ColourRole.ACCENT, "Note"),
     Severity.WARNING: (IconName.TRIANGLE_ALERT, ColourRole.WARN, "Warning"),
     Severity.ERROR: (IconName.CIRCLE_ALERT, ColourRole.BAD, "Error"),
@@ -118,7 +118,7 @@ class ProblemView(SurfaceFrame):
     def show_problem(self, problem: Problem) -> None:
         """Show a problem in place of the one before."""
         self._problem = problem
-        _, _, word = _LOOKS[problem.severity]
+        _, _, word = LOOKS[problem.severity]
         self._headline.show_text(problem.headline)
         self._advice.show_text(problem.advice)
         self._advice.setVisible(bool(problem.advice))
@@ -162,7 +162,7 @@ class ProblemView(SurfaceFrame):
     def _draw_icon(self) -> None:
         if self._problem is None:
             return
-        name, role, word = _LOOKS[self._problem.severity]
+        name, role, word = LOOKS[self._problem.severity]
         ratio = self.devicePixelRatioF()
         self._icon.setPixmap(self._theme.icon(name, role).pixmap(QSize(_ICON_PX, _ICON_PX), ratio))
         self._icon.setAccessibleName(word)

@@ -22,12 +22,15 @@ import psutil
 from dflash_desktop import app
 from dflash_desktop.app.program import Program
 from dflash_desktop.domain.engine_state import Crashed, Generating, Loaded
+from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.ui.pages import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtWidgets import QWidget
+
+    from dflash_desktop.ui.wizard.pane import WizardPane
 
 PATIENCE_SECONDS = 240.0
 """For each thing that is waited for: a busy machine converts and loads slowly."""
@@ -56,11 +59,14 @@ class Journey:
         window = self._program.window
         await until(lambda: window.page is not None)
         self.seen["first_page"] = window.page
-        from dflash_desktop.ui.starter.pane import StarterPane
+        from dflash_desktop.ui.wizard.pane import WizardPane
 
-        pane = window.page_widget(Page.STARTER)
-        assert isinstance(pane, StarterPane)
-        pane.file_chosen.emit(self._wheel)  # what the system's file dialog would answer
+        pane = window.page_widget(Page.SETUP)
+        assert isinstance(pane, WizardPane)
+        self._program.pages.show_starter()
+        pane.starter.file_chosen.emit(self._wheel)  # what the system's file dialog would answer
+        await until(lambda: pane.step is SetupStep.READY)
+        self.press_next(pane)
         await until(lambda: window.page is Page.CHAT)
         await self.loaded()
         meter = self._program.pages.chat_pane.meter
@@ -116,6 +122,14 @@ class Journey:
         QTest.keyClicks(field, text)
         QTest.keyClick(field, Qt.Key.Key_Return)
         await until(lambda: self._program.services.chat.is_answering)
+
+    def press_next(self, pane: WizardPane) -> None:
+        """Press the way on."""
+        from PySide6.QtWidgets import QPushButton
+
+        buttons = pane.findChildren(QPushButton)
+        (start,) = (b for b in buttons if b.text() == "Start chatting" and b.isVisible())
+        start.click()
 
     def press_escape(self) -> None:
         """Press Esc in the field."""

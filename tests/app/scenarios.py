@@ -45,10 +45,9 @@ async def close_at_once(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
-async def close_on_the_starter_page(program: Program, seen: Seen) -> None:
-    """Without any model the program offers the starter model."""
+async def close_on_the_setup(program: Program, seen: Seen) -> None:
+    """Without any model the program leads to a first one, and looks at the machine."""
     seen["page"] = program.window.page
-    seen["engines"] = len(engines())
     program.window.close()
 
 
@@ -173,7 +172,7 @@ async def imports(program: Program, seen: Seen) -> None:
 
 SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] = {
     "close_at_once": (SLOW, close_at_once),
-    "close_on_the_starter_page": (SLOW, close_on_the_starter_page),
+    "close_on_the_setup": (SLOW, close_on_the_setup),
     "close_while_loading": (Script(load_seconds=60), close_while_loading),
     "close_while_answering": (SLOW, close_while_answering),
     "close_with_a_stuck_engine": (

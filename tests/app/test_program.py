@@ -74,11 +74,10 @@ def test_closing_at_once_leaves_nothing_behind() -> None:
     assert_left_well(run("close_at_once"))
 
 
-def test_without_a_model_the_starter_page_shows_and_no_engine_starts() -> None:
-    outcome = run("close_on_the_starter_page")
+def test_without_a_model_the_setup_shows_and_closing_ends_its_look_at_the_machine() -> None:
+    outcome = run("close_on_the_setup")
     assert_left_well(outcome)
-    assert outcome.seen["page"] == "Starter model"
-    assert outcome.seen["engines"] == 0
+    assert outcome.seen["page"] == "Setup"
 
 
 @pytest.mark.usefixtures("_model")

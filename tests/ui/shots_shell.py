@@ -360,7 +360,7 @@ def main() -> None:
         shots.take(f"{prefix}slow-answer", slow_answer, QWidget, size=frame)
         for name, show in STARTERS.items():
             build = partial(_starter, theme, show)
-            shots.take(prefix + name, first_start, build, page=Page.STARTER, size=frame)
+            shots.take(prefix + name, first_start, build, page=Page.SETUP, size=frame)
         for state in (CardState.LOADED, CardState.AVAILABLE, CardState.NOT_INSTALLED):
             shots.take(
                 f"{prefix}models-{state.name.lower()}",

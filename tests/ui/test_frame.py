@@ -93,13 +93,14 @@ def test_the_picker_lists_the_pairs_and_marks_the_loaded_one(header: Header, qtb
     assert chosen.args == ["other"]
 
 
-def test_without_a_model_the_picker_says_so_and_leads_to_the_models(
-    header: Header, qtbot: QtBot
-) -> None:
+def test_without_a_model_the_picker_says_so_and_leads_on(header: Header, qtbot: QtBot) -> None:
     header.show_pairs((), "")
     assert button(header, NO_MODEL)
+    all_models, set_up = header.picker_menu().actions()[-2:]
     with qtbot.waitSignal(header.models_requested):
-        header.picker_menu().actions()[-1].trigger()
+        all_models.trigger()
+    with qtbot.waitSignal(header.setup_requested):
+        set_up.trigger()
 
 
 @pytest.mark.parametrize(
@@ -212,9 +213,9 @@ def test_a_deleted_conversation_can_be_brought_back_from_the_bar(
     assert not button(sidebar, "Undo").isVisible()
 
 
-def test_the_starter_page_counts_as_the_chat_in_the_navigation(sidebar: Sidebar) -> None:
+def test_the_setup_counts_as_the_chat_in_the_navigation(sidebar: Sidebar) -> None:
     sidebar.show_page(Page.MODELS)
-    sidebar.show_page(Page.STARTER)
+    sidebar.show_page(Page.SETUP)
     assert button(sidebar, "Chat").isChecked()
 
 

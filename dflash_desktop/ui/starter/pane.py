@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.starter import InstallProgress, StarterPin
     from dflash_desktop.ui.theme import Theme
 
-_WIDTH = 600
+_WIDTH = 720
 _SELECTABLE = (
     Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 )
@@ -75,7 +75,6 @@ class StarterPane(PageColumn):
         self._intro = Label(wraps=True, role=TextRole.READING)
         self._problem = ProblemView(theme=theme, report=report)
         self._problem.remedy_chosen.connect(self._on_remedy_chosen)
-        self.column.addStretch(1)
         self.column.addWidget(self._heading)
         self.column.addWidget(self._intro)
         self.column.addWidget(self._problem)
@@ -87,7 +86,7 @@ class StarterPane(PageColumn):
         }
         for part in self._parts.values():
             self.column.addWidget(part)
-        self.column.addStretch(2)
+        self.column.addStretch(1)
         self.show_offer(is_repair=False)
 
     def show_offer(self, *, is_repair: bool, problem: Problem | None = None) -> None:

@@ -1,0 +1,103 @@
+"""The parts that a memory is divided into, each with its formula in words for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.units import format_bytes
+
+if TYPE_CHECKING:
+    from dflash_desktop.domain.memory_budget import MemoryBudget
+    from dflash_desktop.domain.memory_pool import MemoryPool
+
+
+class PartKind(StrEnum):
+    """What a part is for; the value is the word in a legend."""
+
+    TARGET = "target"
+    DRAFT = "draft"
+    KV_CACHE = "KV cache"
+    VISION = "pictures"
+    OVERHEAD = "overhead"
+    OTHERS = "in use"
+    RESERVE = "kept free"
+    FOR_MODELS = "for models"
+    FREE = "free"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPart:
+    """One part; `explanation` says what it is and how its size was found."""
+
+    kind: PartKind
+    size_bytes: int
+    explanation: str
+
+    @property
+    def words(self) -> str:
+        """As in a legend: "target 2.56 GB"."""
+        return f"{self.kind.value} {format_bytes(self.size_bytes)}"
+
+
+def parts_of_budget(budget: MemoryBudget, usable_bytes: int) -> tuple[MemoryPart, ...]:
+    """What a pair takes of the memory for models, and what stays free if anything does."""
+    found = "estimated from its number of parameters" if budget.is_estimated else "known"
+    sizes = (
+        (
+            PartKind.TARGET,
+            budget.target_bytes,
+            (
+                f"The weights of the model that answers. Its size is {found}: parameters x bytes "
+                "each, which is 0.64 for int4, 1.01 for int8 and 2 for 16 bits."
+            ),
+        ),
+        (
+            PartKind.DRAFT,
+            budget.draft_bytes,
+            "The weights of the small model that proposes words, known or found the same way.",
+        ),
+        (
+            PartKind.KV_CACHE,
+            budget.kv_cache_bytes,
+            (
+                f"The models' memory of the conversation: {budget.context_tokens:,} tokens x "
+                "bytes of a value x values that target and draft keep for one token."
+            ),
+        ),
+        (PartKind.VISION, budget.vision_bytes, "500 MB to work on one picture."),
+        (
+            PartKind.OVERHEAD,
+            budget.overhead_bytes,
+            (
+                "The runtime with its compiled kernels, 500 MB (400 MB on a processor), and 3 % "
+                "of the weights for intermediate results."
+            ),
+        ),
+        (
+            PartKind.FREE,
+            usable_bytes - budget.needed_bytes,
+            f"What is left of the {format_bytes(usable_bytes)} for models.",
+        ),
+    )
+    return tuple(MemoryPart(*one) for one in sizes if one[1] > 0)
+
+
+def parts_of_pool(pool: MemoryPool) -> tuple[MemoryPart, ...]:
+    """The device's whole memory: what others use, what is kept free, what models may take."""
+    used = pool.total_bytes - pool.usable_bytes - pool.reserve_bytes
+    sizes = (
+        (
+            PartKind.OTHERS,
+            used,
+            "What the system and other programs use now, or what the graphics may not use.",
+        ),
+        (
+            PartKind.RESERVE,
+            min(pool.reserve_bytes, pool.total_bytes - max(0, used)),
+            "Stays free, so that what you open next does not slow everything down.",
+        ),
+        (PartKind.FOR_MODELS, pool.usable_bytes, "What a model may take."),
+    )
+    return tuple(MemoryPart(*one) for one in sizes if one[1] > 0)

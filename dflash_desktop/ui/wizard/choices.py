@@ -1,0 +1,106 @@
+"""Which pairs the setup offers on a machine: the best, the starter pair, and all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.catalogue import ModelKind
+from dflash_desktop.domain.memory_pool import PoolKind
+from dflash_desktop.domain.recommend import (
+    PROGRAM_DRAFT_KINDS,
+    PROGRAM_MODEL_KINDS,
+    Abilities,
+    Recommendation,
+    Verdict,
+    recommend,
+)
+from dflash_desktop.domain.starter import STARTER_CATALOGUE_ID, STARTER_PAIR_ID
+from dflash_desktop.ui.wizard.choice_words import ChoiceContent, choice_content, starter_content
+
+if TYPE_CHECKING:
+    from dflash_desktop.domain.catalogue import Catalogue, CataloguePair
+    from dflash_desktop.domain.memory_pool import MemoryPool
+    from dflash_desktop.domain.starter import StarterPin
+
+_BEST_SHOWN: Final = 3
+_NONE_FITS: Final = (
+    "No larger model fits into the memory that is free now. Close programs and look again, "
+    "choose shorter conversations, or take the starter model."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The choose page: the cards, the rest of the list, and what is marked."""
+
+    best: tuple[ChoiceContent, ...]
+    others: tuple[ChoiceContent, ...]
+    chosen_id: str
+    none_fits: str
+
+    def find(self, pair_id: str) -> ChoiceContent | None:
+        """The content of a pair, if it is there."""
+        return next((one for one in (*self.best, *self.others) if one.pair_id == pair_id), None)
+
+
+def choices_for(
+    catalogue: Catalogue,
+    pool: MemoryPool,
+    *,
+    runtime: str,
+    context_tokens: int,
+    pin: StarterPin,
+    is_starter_installed: bool,
+    wanted_id: str,
+) -> Choices:
+    """Three that fit best, the starter pair beside them, and everything else in rank order.
+
+    Without graphics the starter pair comes first and is marked, unless something was chosen.
+    """
+    abilities = Abilities(runtime, PROGRAM_DRAFT_KINDS, PROGRAM_MODEL_KINDS)
+    larger, starters = _apart(catalogue)
+    ranked = recommend(larger, pool, abilities=abilities, context_tokens=context_tokens)
+    starter = recommend(
+        starters,
+        pool,
+        abilities=abilities,
+        context_tokens=min(context_tokens, pin.context_tokens),  # it knows no longer ones
+    )
+    fitting = [one for one in ranked if one.verdict is not Verdict.TOO_BIG]
+    best = [one for one in fitting if _can_converse(one.pair)][:_BEST_SHOWN]
+    usable = pool.usable_bytes
+    cards = [choice_content(one, usable_bytes=usable) for one in best]
+    try_card = starter_content(
+        pin, next(iter(starter), None), usable_bytes=usable, is_installed=is_starter_installed
+    )
+    is_starter_first = pool.kind is PoolKind.SYSTEM or not cards
+    cards.insert(0 if is_starter_first else len(cards), try_card)
+    shown = {one.pair.id for one in best}
+    others = [
+        choice_content(one, usable_bytes=usable) for one in ranked if one.pair.id not in shown
+    ]
+    known = {one.pair_id for one in (*cards, *others)}
+    usual = STARTER_PAIR_ID if is_starter_first else _first_runnable(best)
+    return Choices(
+        best=tuple(cards),
+        others=tuple(others),
+        chosen_id=wanted_id if wanted_id in known else usual,
+        none_fits="" if best else _NONE_FITS,
+    )
+
+
+def _apart(catalogue: Catalogue) -> tuple[Catalogue, Catalogue]:
+    """Everything but the starter pair, and the starter pair alone."""
+    larger = tuple(pair for pair in catalogue.pairs if pair.id != STARTER_CATALOGUE_ID)
+    starters = tuple(pair for pair in catalogue.pairs if pair.id == STARTER_CATALOGUE_ID)
+    return replace(catalogue, pairs=larger), replace(catalogue, pairs=starters)
+
+
+def _can_converse(pair: CataloguePair) -> bool:
+    """Whoever sets the program up wants to ask something and get an answer."""
+    return not pair.target.is_base and pair.target.kind is not ModelKind.IMAGE
+
+
+def _first_runnable(best: list[Recommendation]) -> str:
+    return next((one.pair.id for one in best if one.runnable), STARTER_PAIR_ID)

@@ -1,0 +1,160 @@
+"""Gets a pair from a hub for the setup: asks what it takes, follows the download, uses it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState
+from dflash_desktop.ui.tasks import TaskScope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dflash_desktop.domain.catalogue import CataloguePair
+    from dflash_desktop.domain.pair import PairFolders
+    from dflash_desktop.domain.transfer import Transfer, TransferPlan
+    from dflash_desktop.ui.wizard.get_page import GetPage
+
+
+class Transfers(Protocol):
+    """What the setup asks of the downloads."""
+
+    def transfers(self) -> tuple[Transfer, ...]:
+        """All that are known."""
+
+    def subscribe(self, listener: Callable[[], None], /) -> Callable[[], None]:
+        """Call `listener` after each change; the returned function ends that."""
+
+    async def plan(self, request: TransferRequest) -> TransferPlan:
+        """What it would take. Raises `AppError`."""
+
+    def add(self, request: TransferRequest) -> None:
+        """Start or queue it."""
+
+    def pause(self, transfer_id: str) -> None:
+        """Stop for now."""
+
+    def resume(self, transfer_id: str) -> None:
+        """Go on, or try again."""
+
+    def remove(self, transfer_id: str, *, keep_files: bool) -> None:
+        """Give it up."""
+
+
+class Getting:
+    """`find_loadable` knows the pairs that are on this disk already.
+
+    `on_arrived` is called with the id under which the pair can be loaded.
+    """
+
+    def __init__(
+        self,
+        *,
+        page: GetPage,
+        transfers: Transfers,
+        find_loadable: Callable[[str], PairFolders | None],
+        on_arrived: Callable[[str], None],
+    ) -> None:
+        self._page = page
+        self._transfers = transfers
+        self._find_loadable = find_loadable
+        self._on_arrived = on_arrived
+        self._pair: CataloguePair | None = None
+        self._tasks = TaskScope(owner=page, on_problem=self._show_problem)
+        self._end = transfers.subscribe(self._on_transfers_changed)
+        page.plan_requested.connect(self._ask)
+        page.download_requested.connect(self._start)
+        page.pause_requested.connect(transfers.pause)
+        page.resume_requested.connect(transfers.resume)
+        page.removed.connect(self._remove)
+
+    def is_installed(self, pair: CataloguePair) -> bool:
+        """Whether all of the pair is on this disk."""
+        return self._loadable(pair) is not None
+
+    def show(self, pair: CataloguePair) -> None:
+        """Show how far this pair is: here, on its way, or what it would take."""
+        self._pair = pair
+        self._tasks.cancel_all()
+        loadable = self._loadable(pair)
+        if loadable is not None:
+            self._on_arrived(loadable.id)
+        elif (transfer := self._transfer()) is not None:
+            self._page.show_transfer(pair.title, transfer)
+        else:
+            self._ask()
+
+    async def close(self) -> None:
+        """Start nothing more; a download goes on by itself."""
+        self._end()
+        self._tasks.close()
+        await self._tasks.wait()
+
+    def _ask(self) -> None:
+        if self._pair is not None:
+            self._page.show_planning(self._pair.title)
+            self._tasks.start(self._plan(self._pair))
+
+    async def _plan(self, pair: CataloguePair) -> None:
+        plan = await self._transfers.plan(request_for(pair))
+        if pair is self._pair:
+            self._page.show_plan(pair.title, plan)
+
+    def _start(self) -> None:
+        if self._pair is None:
+            return
+        try:
+            self._transfers.add(request_for(self._pair))
+        except AppError as error:
+            self._show_problem(error.problem)
+            return
+        self._on_transfers_changed()
+
+    def _remove(self, transfer_id: str, keep_files: bool) -> None:
+        self._transfers.remove(transfer_id, keep_files=keep_files)
+        self._ask()
+
+    def _on_transfers_changed(self) -> None:
+        transfer, pair = self._transfer(), self._pair
+        if pair is None or transfer is None:
+            return
+        self._page.show_transfer(pair.title, transfer)
+        loadable = self._loadable(pair)
+        if transfer.state is TransferState.DONE and loadable is not None:
+            self._pair = None  # once only: later changes of other transfers are no arrival
+            self._on_arrived(loadable.id)
+
+    def _transfer(self) -> Transfer | None:
+        wanted = None if self._pair is None else self._pair.id
+        return next((one for one in self._transfers.transfers() if one.id == wanted), None)
+
+    def _loadable(self, pair: CataloguePair) -> PairFolders | None:
+        """The pair, or a target without a draft under its own name."""
+        repository = pair.target.repository if pair.draft is None else None
+        return self._find_loadable(pair.id) or self._find_loadable(repository or pair.id)
+
+    def _show_problem(self, problem: Problem) -> None:
+        title = "" if self._pair is None else self._pair.title
+        self._page.show_problem(title, with_retry(problem))
+
+
+def request_for(pair: CataloguePair) -> TransferRequest:
+    """Target and draft as one transfer, under the pair's id."""
+    models = (pair.target,) if pair.draft is None else (pair.target, pair.draft)
+    repos = tuple(RepoRequest(model.repository) for model in models if model.repository)
+    return TransferRequest(id=pair.id, title=pair.title, repos=repos)
+
+
+def with_retry(problem: Problem) -> Problem:
+    """The same problem with "Try again" among its ways out."""
+    if Remedy.RETRY in problem.remedies:
+        return problem
+    return Problem(
+        code=problem.code,
+        headline=problem.headline,
+        advice=problem.advice,
+        severity=problem.severity,
+        detail=problem.detail,
+        remedies=(Remedy.RETRY, *problem.remedies),
+    )

@@ -1,0 +1,45 @@
+"""What the setup works with, beside the window's own presenters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from dflash_desktop.domain.catalogue import Catalogue
+from dflash_desktop.domain.gpu_findings import KnownDriver
+from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.starter import StarterPin
+from dflash_desktop.services.engine import Engine
+from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.ui.starter.presenter import StarterInstall
+from dflash_desktop.ui.wizard.getting import Transfers
+
+if TYPE_CHECKING:
+    from dflash_desktop.domain.devices import DeviceReport
+    from dflash_desktop.domain.hardware import HardwareReport
+
+
+class MachineLook(Protocol):
+    """What the setup asks of the probe."""
+
+    async def look(self) -> tuple[HardwareReport, DeviceReport]:
+        """This machine now. Raises `AppError`."""
+
+    async def remembered(self) -> tuple[HardwareReport, DeviceReport] | None:
+        """As last time, at once; None where that may be wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetupParts:
+    """Each for one purpose; nothing of it is started before it is needed."""
+
+    pin: StarterPin
+    probe: MachineLook
+    load_catalogue: Callable[[], Catalogue]  # raises AppError
+    load_known_drivers: Callable[[], tuple[KnownDriver, ...]]
+    starter: StarterInstall
+    transfers: Transfers
+    find_loadable: Callable[[str], PairFolders | None]
+    engine: Engine
+    settings: SettingsStore
