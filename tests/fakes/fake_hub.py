@@ -69,7 +69,11 @@ class HubFile:
 
     def __post_init__(self) -> None:
         if self.random_bytes:
-            self.content = random.Random(self.seed).randbytes(self.random_bytes)
+            source = random.Random(self.seed)
+            whole, rest = divmod(self.random_bytes, 50_000_000)  # it makes no more at once
+            self.content = b"".join(
+                source.randbytes(size) for size in (*[50_000_000] * whole, rest)
+            )
 
     @property
     def is_lfs(self) -> bool:
