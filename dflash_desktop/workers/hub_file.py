@@ -163,6 +163,7 @@ class FileTransfer:
         if start == self.file.size_bytes:
             self._part.path.touch()
             return
+        self._part.catch_up()
         sources = self._sources
         url = sources.session.file_url(sources.plan.repo_id, sources.plan.commit, self.file.path)
         # Xet cannot go on with a part, so one that was begun is finished in the plain way.

@@ -11,6 +11,8 @@ import contextlib
 import os
 import re
 import shutil
+import sys
+import time
 import zlib
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 BOOKKEEPING: Final = ".incoming"
 """The folder inside a repository's folder that must be gone before it is a model."""
 
+_REPLACE_PAUSES_SECONDS: Final = (0.1, 0.3, 1.0) if sys.platform == "win32" else ()
 _RECORD: Final = "verified.jsonl"
 _HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -92,7 +95,7 @@ class IncomingFolder:
             with part.open("rb+") as stream:
                 os.fsync(stream.fileno())
         final.parent.mkdir(parents=True, exist_ok=True)
-        part.replace(final)
+        _replace(part, final)
         self.record(file, sha256)
 
     def record(self, file: PlannedFile, sha256: str) -> None:
@@ -178,6 +181,19 @@ def existing_folder(folder: Path) -> Path:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder
+
+
+def _replace(part: Path, final: Path) -> None:
+    # On Windows a virus scanner holds what was just written open for a moment.
+    for pause in (*_REPLACE_PAUSES_SECONDS, None):
+        try:
+            part.replace(final)
+        except PermissionError:
+            if pause is None:
+                raise
+            time.sleep(pause)
+        else:
+            return
 
 
 def _size(path: Path) -> int | None:

@@ -52,7 +52,7 @@ class PartFile:
     @contextlib.contextmanager
     def appending(self) -> Iterator[None]:
         """While open, `append` works; at its end everything is on the disk. Raises `OSError`."""
-        self._catch_up()
+        self.catch_up()
         self._written_at = time.monotonic()
         with self.path.open("ab", buffering=0) as self._stream:
             try:
@@ -70,18 +70,16 @@ class PartFile:
 
     def hashes(self) -> FileHashes:
         """Of all that is on the disk. Raises `OSError`."""
-        digest = self._catch_up()
+        digest = self.catch_up()
         self._digest = None
         return digest.result()
 
-    def close(self) -> None:
-        """Let go of the hash's thread; the bytes stay."""
-        if self._digest is not None:
-            self._digest.abandon()
-            self._digest = None
+    def catch_up(self) -> StreamDigest:
+        """The hash of every byte on the disk: another process may have written them.
 
-    def _catch_up(self) -> StreamDigest:
-        """A digest that has seen every byte on the disk: another process may have written them."""
+        Many of them take a while; call it before a connection is opened, or that one will have
+        been closed meanwhile. Raises `OSError`.
+        """
         here = self.present_bytes
         if self._digest is not None and self._digest.fed_bytes == here:
             return self._digest
@@ -90,6 +88,12 @@ class PartFile:
         if here:
             feed_file(self._digest, self.path, here, on_block=self._on_block)
         return self._digest
+
+    def close(self) -> None:
+        """Let go of the hash's thread; the bytes stay."""
+        if self._digest is not None:
+            self._digest.abandon()
+            self._digest = None
 
     def _write(self) -> None:
         assert self._stream is not None  # noqa: S101 - only while appending

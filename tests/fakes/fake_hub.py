@@ -132,9 +132,9 @@ class HubRepo:
         raise KeyError(path)
 
 
-@dataclass(frozen=True)
+@dataclass
 class SeenRequest:
-    """One request and what was sent in answer."""
+    """One request and what was sent in answer; the bytes grow while they are sent."""
 
     method: str
     where: str  # "hub" or "storage"
@@ -144,7 +144,7 @@ class SeenRequest:
     authorization: str
     user_agent: str
     status: int
-    sent_bytes: int
+    sent_bytes: int = 0
 
 
 @dataclass

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from tests.fakes.fake_hub import FakeHub, HubFile, HubRepo, Refusal, SeenRequest
+from tests.fakes.fake_hub_forms import listing, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +110,8 @@ class _Handler(BaseHTTPRequestHandler):
     # --- which question is it ----------------------------------------------------------------
 
     def _route(self) -> None:
-        self._file_path, self._status, self._sent = "", 0, 0
+        self._file_path = ""
+        self._seen: SeenRequest | None = None
         split = urlsplit(self.path)
         path, query = unquote(split.path), parse_qs(split.query)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -124,8 +126,6 @@ class _Handler(BaseHTTPRequestHandler):
                 self._refuse(error.refusal)
             except KeyError:
                 self._refuse(Refusal(404, "EntryNotFound", "Entry not found"))
-            finally:
-                self._remember()
 
     def _answer(self, path: str, query: dict[str, list[str]]) -> None:
         if self.server.where == "storage":
@@ -158,49 +158,11 @@ class _Handler(BaseHTTPRequestHandler):
         if repo.listing is not None:
             self._send(200, repo.listing.encode(), "application/json")
             return
-        siblings: list[dict[str, object]] = []
-        for file in repo.files:
-            entry: dict[str, object] = {"rfilename": file.path}
-            if with_blobs:
-                entry |= {"size": file.listed_bytes, "blobId": file.blob_id}
-                if file.is_lfs:
-                    entry["lfs"] = {
-                        "sha256": file.sha256,
-                        "size": file.listed_bytes,
-                        "pointerSize": 134,
-                    }
-            siblings.append(entry)
-        self._send_json(
-            {
-                "_id": "0",
-                "id": repo.repo_id,
-                "modelId": repo.repo_id,
-                "sha": repo.commit,
-                "private": repo.is_private,
-                "gated": repo.gated or False,
-                "disabled": False,
-                "tags": [f"license:{repo.licence}"] if repo.licence else [],
-                "cardData": {"license": repo.licence} if repo.licence else {},
-                "siblings": siblings,
-            }
-        )
+        self._send_json(listing(repo, with_blobs=with_blobs))
 
     def _tree(self, repo_id: str, revision: str) -> None:
         repo = self._known_repo(repo_id, revision, for_files=False)
-        entries: list[dict[str, object]] = []
-        for file in repo.files:
-            entry: dict[str, object] = {
-                "type": "file",
-                "path": file.path,
-                "oid": file.blob_id,
-                "size": file.listed_bytes,
-            }
-            if file.is_lfs:
-                entry["lfs"] = {"oid": file.sha256, "size": file.listed_bytes, "pointerSize": 134}
-            if file.xet_hash:
-                entry["xetHash"] = file.xet_hash
-            entries.append(entry)
-        self._send_json(entries)
+        self._send_json(tree(repo))
 
     def _known_repo(self, repo_id: str, revision: str, *, for_files: bool) -> HubRepo:
         """Raises `_RefusedError` with the hub's reason."""
@@ -317,7 +279,7 @@ class _Handler(BaseHTTPRequestHandler):
         for position in range(start, end, block_bytes):
             block = content[position : min(position + block_bytes, end)]
             self.wfile.write(block)
-            self._sent += len(block)
+            self._count(len(block))
             if rate is not None and self.server.hub.closing.wait(len(block) / rate):
                 break
         if stop is None:
@@ -376,10 +338,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send_head(status, len(body), kind, headers or {})
         if self.command != "HEAD":
             self.wfile.write(body)
-            self._sent += len(body)
+            self._count(len(body))
 
     def _send_head(self, status: int, length: int, kind: str, headers: dict[str, str]) -> None:
-        self._status = status
+        self._remember(status)
         self.send_response(status)
         for name, value in {
             "Content-Type": kind,
@@ -389,8 +351,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
 
-    def _remember(self) -> None:
-        seen = SeenRequest(
+    def _remember(self, status: int) -> None:
+        """Before the client can know the answer, so that a test never looks too early."""
+        self._seen = SeenRequest(
             method=self.command,
             where=self.server.where,
             target=self.path,
@@ -398,8 +361,12 @@ class _Handler(BaseHTTPRequestHandler):
             range_start=self._range_start,
             authorization=self.headers.get("Authorization", ""),
             user_agent=self.headers.get("User-Agent", ""),
-            status=self._status,
-            sent_bytes=self._sent,
+            status=status,
         )
-        with self.server.hub.lock:
-            self.server.hub.seen.append(seen)
+        if self.path != "/_seen":
+            with self.server.hub.lock:
+                self.server.hub.seen.append(self._seen)
+
+    def _count(self, sent_bytes: int) -> None:
+        if self._seen is not None:
+            self._seen.sent_bytes += sent_bytes
