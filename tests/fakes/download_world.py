@@ -123,13 +123,17 @@ class DownloadWorld:
 
 
 async def until(
-    downloads: Downloads, is_so: Callable[[Transfer], bool], *, transfer_id: str = ""
+    downloads: Downloads,
+    is_so: Callable[[Transfer], bool],
+    *,
+    transfer_id: str = "",
+    patience_seconds: float = PATIENCE_SECONDS,
 ) -> Transfer:
     """The transfer (the first unless named) once it is as wanted; fails after a while."""
     news = asyncio.Event()
     unsubscribe = downloads.subscribe(news.set)
     try:
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(patience_seconds):
             while True:
                 news.clear()
                 for transfer in downloads.transfers():
