@@ -16,7 +16,17 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from dflash_desktop import __version__
-from dflash_desktop.cli import bench, chat, doctor, pull, recommend, repair, starter, verify
+from dflash_desktop.cli import (
+    bench,
+    chat,
+    doctor,
+    models,
+    pull,
+    recommend,
+    repair,
+    starter,
+    verify,
+)
 from dflash_desktop.cli.context import CommandContext
 from dflash_desktop.cli.result import JSON_VERSION, PrintedResult, ResultWithExitCode
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
@@ -47,6 +57,7 @@ examples:
   {PROGRAM} pull OWNER/NAME             download a model and verify every byte
   {PROGRAM} verify TARGET DRAFT         find out why a draft does not help
   {PROGRAM} repair TARGET DRAFT         mend what metadata alone can mend
+  {PROGRAM} models list                 which models are on this disk
   {PROGRAM} doctor --json               devices and versions, for a program
 
 Each command explains itself: {PROGRAM} chat --help
@@ -71,6 +82,7 @@ COMMANDS: Mapping[str, Command] = {
     "bench": bench,
     "recommend": recommend,
     "pull": pull,
+    "models": models,
     "doctor": doctor,
     "verify": verify,
     "repair": repair,

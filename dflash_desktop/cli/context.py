@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.model_library import ModelLibrary
     from dflash_desktop.services.pair_library import PairLibrary
+    from dflash_desktop.services.refetch import ModelRefetch
     from dflash_desktop.services.settings_store import SettingsStore
     from dflash_desktop.services.starter import Starter
     from dflash_desktop.services.token_store import TokenStore
@@ -89,6 +90,22 @@ class CommandContext:
         from dflash_desktop.services.library_upkeep import LibraryUpkeep
 
         return LibraryUpkeep(paths=self.paths, library=self.models)
+
+    @cached_property
+    def refetch(self) -> ModelRefetch:
+        """What mends damaged models."""
+        from dflash_desktop.services.hub_problems import hub_problem
+        from dflash_desktop.services.hub_reach import SettingsHubReach
+        from dflash_desktop.services.refetch import ModelRefetch
+        from dflash_desktop.services.token_store import TokenStore
+
+        return ModelRefetch(
+            paths=self.paths,
+            launcher=self.launcher,
+            library=self.models,
+            hub=SettingsHubReach(settings=self.settings, tokens=TokenStore()),
+            explain=hub_problem,
+        )
 
     @cached_property
     def pairs(self) -> PairLibrary:

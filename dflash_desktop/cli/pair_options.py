@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dflash_desktop.cli.model_arguments import chosen_models
 from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.pair import PairFolders
 
@@ -19,12 +20,12 @@ def add_pair_arguments(parser: ArgumentParser) -> None:
     """`--target`, `--draft`, `--device`, `--kv-cache`; without any, the starter pair."""
     parser.add_argument(
         "--target",
-        type=Path,
-        metavar="FOLDER",
-        help="an OpenVINO model to use instead of the starter pair",
+        metavar="MODEL",
+        help="what to use instead of the starter pair: the folder of an OpenVINO model, or the id "
+        "of a model or pair in the library",
     )
     parser.add_argument(
-        "--draft", type=Path, metavar="FOLDER", help="the DFlash draft of that target"
+        "--draft", metavar="MODEL", help="the DFlash draft of that target: its folder or its id"
     )
     parser.add_argument(
         "--device",
@@ -43,17 +44,28 @@ def add_pair_arguments(parser: ArgumentParser) -> None:
 
 
 def chosen_folders(args: Namespace, context: CommandContext) -> PairFolders:
-    """The named folders, or the starter pair; raises `AppError` ("starter_missing")."""
+    """The named pair, or the starter pair.
+
+    Raises `AppError`: "starter_missing", or "model_not_found" for what is nowhere.
+    """
     if args.target is None:
         return context.starter.pair()
-    target: Path = args.target.resolve()
-    draft: Path | None = args.draft.resolve() if args.draft else None
-    return PairFolders(id=str(target), title=target.name, target_dir=target, draft_dir=draft)
+    target, draft = chosen_models(args, context)
+    pair = None if args.draft or Path(args.target).is_dir() else context.pairs.find(args.target)
+    if pair is not None:
+        return pair
+    model = None if Path(args.target).is_dir() else context.models.find(args.target)
+    title = target.name if model is None else model.title
+    return PairFolders(id=str(target), title=title, target_dir=target, draft_dir=draft)
 
 
 async def load_pair(folders: PairFolders, args: Namespace, context: CommandContext) -> LoadedPair:
     """Load it on the named device or the best one; raises `AppError`."""
     from dflash_desktop.services.pair_loading import PairLoading  # no help text should wait
 
-    loading = PairLoading(engine=context.engine, compile_cache_dir=context.paths.compile_cache_dir)
+    loading = PairLoading(
+        engine=context.engine,
+        compile_cache_dir=context.paths.compile_cache_dir,
+        note_used=context.models.note_used,
+    )
     return await loading.load(folders, device=args.device, kv_cache_precision=args.kv_cache)

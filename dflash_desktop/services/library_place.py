@@ -90,7 +90,7 @@ def place_for(chosen: Path, paths: AppPaths) -> Path:
     place = chosen if is_bare else chosen / FOLDER_NAME
     present = paths.library_dir
     inside = [present / part for part in PARTS]
-    if is_same(place, present) or any(folder in (place, *place.parents) for folder in inside):
+    if present in (chosen, place) or is_same(place, present) or any(folder in (place, *place.parents) for folder in inside):
         raise AppError(_is_present(present))
     if is_link(place) or not existing_parent(place).is_dir():
         raise AppError(_refused(place))

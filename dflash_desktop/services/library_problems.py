@@ -51,3 +51,14 @@ def not_deleted(title: str, error: OSError) -> Problem:
         detail=str(error),
         remedies=(Remedy.RETRY,),
     )
+
+
+def in_use(title: str, *, detail: str = "") -> Problem:
+    """A model that is loaded, here or in another program."""
+    return Problem(
+        code="model_in_use",
+        headline=f"“{title}” is in use now.",
+        advice="Load another model, or close the program that uses it, then try again.",
+        detail=detail,
+        remedies=(Remedy.RETRY,),
+    )

@@ -12,9 +12,11 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.file_names import RECORD_FOLDER
-from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.services import library_problems as problems
 from dflash_desktop.services.file_tree import is_link, is_same, tree_entries
 from dflash_desktop.services.model_manifest import RECORD_NAMES, read_record, record_dir
+from dflash_desktop.services.repair_record import RECORD_FILE as REPAIR_RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -30,6 +32,7 @@ _FROM_FILE_MANAGERS: Final = frozenset({".ds_store", "thumbs.db", "desktop.ini",
 _HALF_WRITTEN_RECORD: Final = re.compile(
     rf"\.({'|'.join(map(re.escape, sorted(RECORD_NAMES)))})\..*\.new"
 )
+_KEPT_ORIGINAL: Final = re.compile(r"(.+)\.original(-[0-9]{1,3})?")  # beside a repaired file
 _NAMED: Final = 3  # of foreign files, in the words of a refusal
 
 
@@ -77,7 +80,7 @@ def freed_bytes(entries: Iterable[TreeEntry]) -> tuple[int, int]:
 def refuse_if_in_use(model: InstalledModel, in_use: Collection[Path]) -> None:
     """Raises `AppError` ("model_in_use") while one of these folders is the model's."""
     if any(is_same(model.path, folder) for folder in in_use):
-        raise AppError(in_use_problem(model.title))
+        raise AppError(problems.in_use(model.title))
 
 
 def remove_model(model: InstalledModel, *, models_dir: Path) -> None:
@@ -91,7 +94,7 @@ def remove_model(model: InstalledModel, *, models_dir: Path) -> None:
     try:
         model.path.rename(aside)
     except PermissionError as error:  # Windows: somebody has a file of it open
-        raise AppError(in_use_problem(model.title, detail=str(error))) from error
+        raise AppError(problems.in_use(model.title, detail=str(error))) from error
     delete_entries(aside, tuple(tree_entries(aside)))
 
 
@@ -111,17 +114,6 @@ def delete_entries(folder: Path, entries: Iterable[TreeEntry]) -> None:
         path.rmdir()
 
 
-def in_use_problem(title: str, *, detail: str = "") -> Problem:
-    """A model that is loaded, here or in another program."""
-    return Problem(
-        code="model_in_use",
-        headline=f"“{title}” is in use now.",
-        advice="Load another model, or close the program that uses it, then try again.",
-        detail=detail,
-        remedies=(Remedy.RETRY,),
-    )
-
-
 def _foreign(entries: Iterable[TreeEntry], files: set[str]) -> list[str]:
     """The names of what the manifest does not account for."""
     parents = {
@@ -137,11 +129,17 @@ def _foreign(entries: Iterable[TreeEntry], files: set[str]) -> list[str]:
         elif head == RECORD_FOLDER:
             is_ours = rest in RECORD_NAMES or bool(_HALF_WRITTEN_RECORD.fullmatch(rest))
         else:
-            name = entry.path.rpartition("/")[2].lower()
-            is_ours = entry.path in files or name in _FROM_FILE_MANAGERS
+            is_ours = entry.path in files or _is_ours_by_name(entry.path, files)
         if not is_ours:
             foreign.append(entry.path)
     return foreign
+
+
+def _is_ours_by_name(path: str, files: set[str]) -> bool:
+    """What a repair keeps beside the files, and what file managers put everywhere."""
+    kept = _KEPT_ORIGINAL.fullmatch(path)
+    is_of_repair = path == REPAIR_RECORD or (kept is not None and kept[1] in files)
+    return is_of_repair or path.rpartition("/")[2].lower() in _FROM_FILE_MANAGERS
 
 
 def _delete_file(path: Path) -> None:

@@ -190,9 +190,11 @@ async def test_the_refusal_names_what_is_not_ours(
     assert "mine 0.txt, mine 1.txt, mine 2.txt and 2 more" in raised.value.problem.advice
 
 
-async def test_what_file_managers_and_killed_writers_leave_is_no_obstacle(
+async def test_what_repairs_file_managers_and_killed_writers_leave_is_no_obstacle(
     library: ModelLibrary, model: InstalledModel
 ) -> None:
+    (model.path / "dflash-repair.json").write_text("{}")
+    (model.path / "openvino_model.xml.original-2").write_text("<net/>")
     (model.path / "desktop.ini").write_text("")
     (model.path / ".dflash" / ".used.json.a8x_.new").write_text("{")
     await library.remove(NAME)
