@@ -90,7 +90,8 @@ def place_for(chosen: Path, paths: AppPaths) -> Path:
     place = chosen if is_bare else chosen / FOLDER_NAME
     present = paths.library_dir
     inside = [present / part for part in PARTS]
-    if present in (chosen, place) or is_same(place, present) or any(folder in (place, *place.parents) for folder in inside):
+    is_inside = any(folder in (place, *place.parents) for folder in inside)
+    if is_inside or present in (chosen, place) or is_same(place, present):
         raise AppError(_is_present(present))
     if is_link(place) or not existing_parent(place).is_dir():
         raise AppError(_refused(place))
