@@ -43,6 +43,7 @@ class ModelPages:
         report: Callable[[Problem], str],
         show: Callable[[Page], None],
         show_starter: Callable[[], None],
+        get_pair: Callable[[str], None],
         on_remedy: Callable[[Remedy], None],
     ) -> None:
         self._window = window
@@ -52,6 +53,7 @@ class ModelPages:
         self._report = report
         self._show = show
         self._show_starter = show_starter
+        self._get_pair = get_pair
         self._on_remedy = on_remedy
         self._models_pane: ModelsPane | None = None
         self._models: ModelsPresenter | None = None
@@ -90,8 +92,10 @@ class ModelPages:
             pairs=self._pairs,
             engine=services.engine,
             settings=services.settings,
+            own_pairs=services.own_pairs,
             on_problem=self._window.show_problem,
         )
+        pane.own_pair_form.get_requested.connect(self._get_pair)
         self._library = LibraryPresenter(
             view=pane.library,
             shelf=services.models,

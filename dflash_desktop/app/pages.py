@@ -81,6 +81,7 @@ class Pages:
             report=report,
             show=self.show,
             show_starter=self.show_starter,
+            get_pair=self.get_pair,
             on_remedy=on_remedy,
         )
         window.sidebar.page_requested.connect(self.show)
@@ -114,6 +115,12 @@ class Pages:
         self.show(Page.SETUP)
         if self._setup is not None:
             self._setup.show_starter()
+
+    def get_pair(self, pair_id: str) -> None:
+        """Lead to getting this pair of the catalogue, the person's own part of it included."""
+        self.show(Page.SETUP)
+        if self._setup is not None:
+            self._setup.show_pair(pair_id)
 
     def closings(self) -> list[Coroutine[object, object, None]]:
         """What ends each presenter; to be awaited side by side."""

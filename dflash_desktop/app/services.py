@@ -13,6 +13,7 @@ from dflash_desktop.services.hub_reach import SettingsHubReach
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.model_library import ModelLibrary
+from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.pair_loading import PairLoading
 from dflash_desktop.services.starter import Starter
@@ -49,6 +50,7 @@ class Services:
         )
         self.measurements = MeasurementStore(paths.measurements_file)
         self.conversations = ConversationStore(paths.conversations_dir)
+        self.own_pairs = OwnPairs(paths.own_pairs_file)
         self.models = ModelLibrary(paths=paths, in_use=self._folders_in_use)
         self.upkeep = LibraryUpkeep(paths=paths, library=self.models, in_use=self._folders_in_use)
         self.library = PairLibrary(settings=settings, starter=self.starter, models=self.models)

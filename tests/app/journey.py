@@ -22,7 +22,6 @@ import psutil
 from dflash_desktop import app
 from dflash_desktop.app.program import Program
 from dflash_desktop.domain.engine_state import Crashed, Generating, Loaded
-from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.ui.pages import Page
 
 if TYPE_CHECKING:
@@ -55,18 +54,23 @@ class Journey:
         await self.ask_again()
 
     async def get_the_starter(self) -> None:
-        """The first page offers the starter model; a file brought along will do."""
+        """The setup looks at the machine and offers the starter; a file brought along will do."""
         window = self._program.window
         await until(lambda: window.page is not None)
         self.seen["first_page"] = window.page
+        from PySide6.QtWidgets import QLabel
+
         from dflash_desktop.ui.wizard.pane import WizardPane
 
         pane = window.page_widget(Page.SETUP)
         assert isinstance(pane, WizardPane)
-        self._program.pages.show_starter()
+        await self.go_on(pane, "Choose a model")  # once the machine was looked at
+        self.seen["machine"] = [
+            label.text() for label in pane.machine.findChildren(QLabel) if label.text()
+        ]
+        await self.go_on(pane, "Get it")
         pane.starter.file_chosen.emit(self._wheel)  # what the system's file dialog would answer
-        await until(lambda: pane.step is SetupStep.READY)
-        self.press_next(pane)
+        await self.go_on(pane, "Start chatting")
         await until(lambda: window.page is Page.CHAT)
         await self.loaded()
         meter = self._program.pages.chat_pane.meter
@@ -123,13 +127,18 @@ class Journey:
         QTest.keyClick(field, Qt.Key.Key_Return)
         await until(lambda: self._program.services.chat.is_answering)
 
-    def press_next(self, pane: WizardPane) -> None:
-        """Press the way on."""
+    async def go_on(self, pane: WizardPane, words: str) -> None:
+        """Press the way on as soon as it is open."""
+        from PySide6.QtCore import Qt
+        from PySide6.QtTest import QTest
         from PySide6.QtWidgets import QPushButton
 
-        buttons = pane.findChildren(QPushButton)
-        (start,) = (b for b in buttons if b.text() == "Start chatting" and b.isVisible())
-        start.click()
+        def ways_on() -> list[QPushButton]:
+            buttons = pane.findChildren(QPushButton)
+            return [b for b in buttons if b.text() == words and b.isVisible() and b.isEnabled()]
+
+        await until(lambda: bool(ways_on()))
+        QTest.keyClick(ways_on()[0], Qt.Key.Key_Space)
 
     def press_escape(self) -> None:
         """Press Esc in the field."""

@@ -33,6 +33,7 @@ def test_from_an_empty_folder_to_the_answer_after_a_crash(starter_wheel: Path) -
     seen = json.loads(done.stdout.splitlines()[-1])
     assert done.returncode == 0, done.stderr
     assert seen["first_page"] == Page.SETUP
+    assert any("GB for models" in words for words in seen["machine"])
     assert "Paris" in seen["first_answer"]
     assert any("tok/s" in reading for reading in seen["readings"])
     assert not any("nan" in reading.lower() for reading in seen["readings"])

@@ -22,6 +22,7 @@ from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState, StarterStatus
+from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.starter_store import starter_resources
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.benchmark import BenchReport
     from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.ui.models.own_pair_form import OwnPairForm
     from dflash_desktop.ui.theme import Theme
 
 PIN = starter_resources().pin
@@ -103,6 +105,7 @@ class Setup:
             pairs=self.pairs,  # type: ignore[arg-type]  # only what the page asks
             engine=under_test.engine,
             settings=self.settings,
+            own_pairs=OwnPairs(folder / "pairs.json"),
             on_problem=self.problems.append,
         )
 
@@ -203,6 +206,20 @@ async def test_taking_a_pair_off_the_list_leaves_its_files(setup: Setup) -> None
     assert (setup.target / "openvino_model.bin").exists()
 
 
+def named_field(form: OwnPairForm, name: str) -> QLineEdit:
+    return next(f for f in form.findChildren(QLineEdit) if f.accessibleName() == name)
+
+
+async def words_of(form: OwnPairForm, part: str) -> str:
+    """What the form says, once it says this."""
+
+    def said() -> str:
+        return "\n".join(label.text() for label in form.findChildren(QLabel))
+
+    await until(lambda: part in said())
+    return said()
+
+
 async def test_the_starter_cannot_be_taken_off(setup: Setup) -> None:
     assert setup.card(PIN.title).findChild(QToolButton) is None
 
@@ -212,7 +229,7 @@ async def test_ones_own_pair_is_checked_added_and_shown(
 ) -> None:
     folder = make_model(tmp_path / "Own model")
     form = setup.pane.own_pair_form
-    target, _, title = form.findChildren(QLineEdit)
+    target, title = named_field(form, "Target"), named_field(form, "Name")
     add = next(b for b in form.findChildren(QPushButton) if b.text() == "Add this pair")
     assert not add.isEnabled()
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
@@ -222,6 +239,36 @@ async def test_ones_own_pair_is_checked_added_and_shown(
     add.click()
     await until(lambda: "Named by me" in [p.title for p in setup.library.pairs()])
     await until(lambda: target.text() == "")
+
+
+async def test_a_pair_of_the_hub_joins_the_list_and_can_be_got(
+    setup: Setup, qtbot: QtBot, tmp_path: Path
+) -> None:
+    form = setup.pane.own_pair_form
+    target, parameters = named_field(form, "Target"), named_field(form, "Parameters, billions")
+    add = next(b for b in form.findChildren(QPushButton) if b.text() == "Add this pair")
+    assert parameters.isHidden() or not parameters.isVisibleTo(form)
+    target.setText("ada/My-Model")
+    assert parameters.isVisibleTo(form)
+    add.click()
+    assert "cannot be told without its size" in await words_of(form, "without its size")
+    parameters.setText("8,2")
+    add.click()
+    await words_of(form, "is in the setup's list")
+    (pair,) = OwnPairs(tmp_path / "pairs.json").pairs()
+    assert pair.target.parameters == 8_200_000_000
+    get = next(b for b in form.findChildren(QPushButton) if b.text() == "Get it")
+    with qtbot.waitSignal(form.get_requested) as asked:
+        get.click()
+    assert asked.args == [pair.id]
+
+
+async def test_a_folder_and_a_repository_do_not_make_a_pair(setup: Setup, tmp_path: Path) -> None:
+    form = setup.pane.own_pair_form
+    named_field(form, "Target").setText("ada/My-Model")
+    named_field(form, "Draft").setText(str(tmp_path))
+    next(b for b in form.findChildren(QPushButton) if b.text() == "Add this pair").click()
+    await words_of(form, "One of them is a folder")
 
 
 async def test_a_folder_that_is_no_model_is_refused_beside_the_form(

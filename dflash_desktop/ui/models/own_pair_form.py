@@ -1,4 +1,4 @@
-"""The form that adds a pair of folders."""
+"""The form that adds a pair of one's own: two folders on this disk, or two hub repositories."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout
 
+from dflash_desktop.domain.own_pair import repository_name
+from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.ui.icons import IconName
+from dflash_desktop.ui.models.hub_facts_form import HubFactsForm
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
@@ -20,14 +23,25 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.domain.own_pair import OwnPairEntry
     from dflash_desktop.ui.theme import Theme
+
+_MIXED = Problem(
+    code="own_pair_mixed",
+    headline="One of them is a folder, the other a repository.",
+    advice="Name two folders, or two repositories. A repository can be downloaded first and its "
+    "folder used then.",
+)
 
 
 class OwnPairForm(SurfaceFrame):
-    """Signals: `add_requested(title, target_dir, draft_dir)`, the last None without a draft."""
+    """Signals: `add_requested(title, target_dir, draft_dir)`, the last None without a draft;
+    `hub_pair_requested(OwnPairEntry)`; `get_requested(pair_id)` for a hub pair that was added.
+    """
 
     add_requested = Signal(str, object, object)
+    hub_pair_requested = Signal(object)
+    get_requested = Signal(str)
 
     def __init__(
         self,
@@ -38,13 +52,78 @@ class OwnPairForm(SurfaceFrame):
     ) -> None:
         super().__init__(Surface.CARD, parent)
         self._theme = theme
+        self._added_id = ""
         self._title = QLineEdit()
-        self._title.setPlaceholderText("The folder's name, if you leave this empty")
-        self._target = _folder_field("Folder with openvino_model.xml and the tokenizer")
-        self._draft = _folder_field("None: the target answers alone")
+        self._title.setPlaceholderText(
+            "The folder's or repository's name, if you leave this empty"
+        )
+        self._target = _place_field("A folder with openvino_model.xml, or owner/name on the hub")
+        self._draft = _place_field("None: the target answers alone")
+        self._facts = HubFactsForm()
         self._add = Button("Add this pair", theme=theme, kind=ButtonKind.PRIMARY)
         self._add.clicked.connect(self._on_add_clicked)
         self._problem = ProblemView(theme=theme, report=report)
+        self._done = Label(role=TextRole.GOOD, wraps=True)
+        self._get = Button("Get it", theme=theme, icon=IconName.DOWNLOAD)
+        self._get.clicked.connect(lambda: self.get_requested.emit(self._added_id))
+        bottom = QHBoxLayout()
+        bottom.addWidget(self._add)
+        bottom.addWidget(self._get)
+        bottom.addWidget(self._done, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(GAP, GAP, GAP, GAP)
+        column.setSpacing(GAP)
+        column.addWidget(
+            Label(
+                "Folders in OpenVINO form, as optimum-intel exports them, are used where they "
+                "are; nothing is copied. Repositories of the hub join the setup's list, which "
+                "tells whether they fit and gets them.",
+                role=TextRole.MUTED,
+                wraps=True,
+            )
+        )
+        column.addLayout(self._built_places())
+        column.addWidget(self._facts)
+        column.addWidget(self._problem)
+        column.addLayout(bottom)
+        for field in (self._target, self._draft):
+            field.textChanged.connect(self._on_text_changed)
+        self._get.hide()
+        self._done.hide()
+        self._on_text_changed()
+
+    def show_checking(self, is_checking: bool) -> None:
+        """While the folders are checked the button waits."""
+        self._add.setText("Checking…" if is_checking else "Add this pair")
+        self._add.setEnabled(not is_checking)
+        if is_checking:
+            self._problem.clear()
+
+    def show_problem(self, problem: Problem) -> None:
+        """Say why the pair was not added."""
+        self._problem.show_problem(problem)
+
+    def clear(self) -> None:
+        """Empty the form after a pair was added."""
+        for field in (self._title, self._target, self._draft):
+            field.clear()
+        self._facts.clear()
+        self._problem.clear()
+
+    def show_added(self, pair_id: str, title: str) -> None:
+        """A pair of repositories is in the setup's list now."""
+        self.clear()
+        self._added_id = pair_id
+        self._done.show_text(f"{title} is in the setup's list.")
+        self._done.show()
+        self._get.show()
+        self._get.setFocus()
+
+    def focus_target(self) -> None:
+        """Put the caret where the form begins."""
+        self._target.setFocus()
+
+    def _built_places(self) -> QGridLayout:
         grid = QGridLayout()
         grid.setHorizontalSpacing(GAP)
         grid.setVerticalSpacing(GAP_SMALL)
@@ -64,46 +143,7 @@ class OwnPairForm(SurfaceFrame):
             grid.addWidget(field, number, 1)
             if field is not self._title:
                 grid.addWidget(self._choose_button(name, field), number, 2)
-        bottom = QHBoxLayout()
-        bottom.addWidget(self._add)
-        bottom.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(GAP, GAP, GAP, GAP)
-        column.setSpacing(GAP)
-        column.addWidget(
-            Label(
-                "Both are folders in OpenVINO form, as optimum-intel exports them. They are "
-                "used where they are; nothing is copied.",
-                role=TextRole.MUTED,
-                wraps=True,
-            )
-        )
-        column.addLayout(grid)
-        column.addWidget(self._problem)
-        column.addLayout(bottom)
-        self._target.textChanged.connect(self._on_text_changed)
-        self._on_text_changed()
-
-    def show_checking(self, is_checking: bool) -> None:
-        """While the folders are checked the button waits."""
-        self._add.setText("Checking…" if is_checking else "Add this pair")
-        self._add.setEnabled(not is_checking)
-        if is_checking:
-            self._problem.clear()
-
-    def show_problem(self, problem: Problem) -> None:
-        """Say why the pair was not added."""
-        self._problem.show_problem(problem)
-
-    def clear(self) -> None:
-        """Empty the form after a pair was added."""
-        for field in (self._title, self._target, self._draft):
-            field.clear()
-        self._problem.clear()
-
-    def focus_target(self) -> None:
-        """Put the caret where the form begins."""
-        self._target.setFocus()
+        return grid
 
     def _choose_button(self, name: str, field: QLineEdit) -> Button:
         button = Button("Choose…", theme=self._theme, icon=IconName.FOLDER_OPEN)
@@ -118,21 +158,44 @@ class OwnPairForm(SurfaceFrame):
             field.setText(str(Path(folder)))
 
     def _on_text_changed(self) -> None:
-        is_ready = bool(self._target.text().strip())
-        self._add.setEnabled(is_ready)
-        self._add.setToolTip("" if is_ready else "Choose the target's folder first.")
+        target = self._target.text().strip()
+        self._add.setEnabled(bool(target))
+        self._add.setToolTip("" if target else "Choose the target first.")
+        self._facts.setVisible(_is_repository(target))
+        if target:
+            self._done.hide()
+            self._get.hide()
 
     def _on_add_clicked(self) -> None:
-        draft = self._draft.text().strip()
-        self.add_requested.emit(
-            self._title.text(),
-            Path(self._target.text().strip()).expanduser(),
-            Path(draft).expanduser() if draft else None,
-        )
+        target, draft = self._target.text().strip(), self._draft.text().strip()
+        if draft and _is_repository(draft) != _is_repository(target):
+            self.show_problem(_MIXED)
+        elif _is_repository(target):
+            self._request_hub_pair(target, draft)
+        else:
+            self.add_requested.emit(
+                self._title.text(),
+                Path(target).expanduser(),
+                Path(draft).expanduser() if draft else None,
+            )
+
+    def _request_hub_pair(self, target: str, draft: str) -> None:
+        try:
+            entry: OwnPairEntry = self._facts.entry(self._title.text(), target, draft)
+        except AppError as error:
+            self.show_problem(error.problem)
+        else:
+            self._problem.clear()
+            self.hub_pair_requested.emit(entry)
 
 
-def _folder_field(placeholder: str) -> QLineEdit:
+def _place_field(placeholder: str) -> QLineEdit:
     field = QLineEdit()
     field.setPlaceholderText(placeholder)
     field.setClearButtonEnabled(True)
     return field
+
+
+def _is_repository(text: str) -> bool:
+    """Whether the words mean a repository, and not a folder that is there."""
+    return repository_name(text) is not None and not Path(text).expanduser().is_dir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.devices import offered_devices
@@ -23,10 +24,12 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.devices import Device
     from dflash_desktop.domain.generation import KvCachePrecision
+    from dflash_desktop.domain.own_pair import OwnPairEntry
     from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.domain.starter import StarterPin
     from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.own_pairs import OwnPairs
     from dflash_desktop.services.pair_library import PairLibrary, StarterPair
     from dflash_desktop.services.settings_store import SettingsStore
     from dflash_desktop.ui.models.pane import ModelsPane
@@ -52,6 +55,7 @@ class ModelsPresenter:
         pairs: PairPresenter,
         engine: Engine,
         settings: SettingsStore,
+        own_pairs: OwnPairs,
         on_problem: Callable[[Problem], None],
     ) -> None:
         self._pane = pane
@@ -61,6 +65,7 @@ class ModelsPresenter:
         self._pairs = pairs
         self._engine = engine
         self._settings = settings
+        self._own_pairs = own_pairs
         self._devices: tuple[Device, ...] = ()
         self._tasks = TaskScope(owner=pane, on_problem=on_problem)
         self._adding = TaskScope(owner=pane, on_problem=pane.own_pair_form.show_problem)
@@ -69,6 +74,9 @@ class ModelsPresenter:
         pane.remove_requested.connect(lambda i: self._tasks.start(self._remove(i)))
         pane.own_pair_form.add_requested.connect(
             lambda title, target, draft: self._adding.start(self._add(title, target, draft))
+        )
+        pane.own_pair_form.hub_pair_requested.connect(
+            lambda entry: self._adding.start(self._add_hub_pair(entry))
         )
         pane.run_form.device_chosen.connect(lambda d: self._tasks.start(self._use_device(d)))
         pane.run_form.precision_chosen.connect(lambda p: self._tasks.start(self._use_precision(p)))
@@ -146,6 +154,10 @@ class ModelsPresenter:
             form.show_checking(False)
         form.clear()
         self._pairs.refresh()
+
+    async def _add_hub_pair(self, entry: OwnPairEntry) -> None:
+        pair = await asyncio.to_thread(self._own_pairs.add, entry)
+        self._pane.own_pair_form.show_added(pair.id, pair.title)
 
     async def _remove(self, pair_id: str) -> None:
         self._library.remove(pair_id)

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.fold import Fold
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.memory_bar import LabelledMemoryBar
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
-from dflash_desktop.ui.wizard.fold import Fold
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QMouseEvent

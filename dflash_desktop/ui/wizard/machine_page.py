@@ -27,12 +27,12 @@ from dflash_desktop.ui.theme import (
     code_font,
 )
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.fold import Fold
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.memory_bar import LabelledMemoryBar
 from dflash_desktop.ui.widgets.page_column import PageColumn
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 from dflash_desktop.ui.wizard.finding_card import FindingCard
-from dflash_desktop.ui.wizard.fold import Fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable

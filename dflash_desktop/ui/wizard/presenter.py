@@ -98,6 +98,12 @@ class WizardPresenter:
         self._keep(pair_id=STARTER_PAIR_ID)
         self._go(SetupStep.GET)
 
+    def show_pair(self, pair_id: str) -> None:
+        """Go to the choice with this pair marked, also if it was added a moment ago."""
+        self._keep(pair_id=pair_id)
+        self._survey.forget_pairs()
+        self._go(SetupStep.CHOOSE)
+
     async def close(self) -> None:
         """Start nothing more, and wait for what runs."""
         await self._survey.close()
