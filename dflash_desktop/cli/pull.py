@@ -120,12 +120,10 @@ async def _pull(
     downloads = context.open_downloads(endpoint=args.endpoint, max_bytes_per_second=args.limit)
     try:
         downloads.begin(only=request.id)
-        if not downloads.is_ours:
-            from dflash_desktop.services.transfer_problems import busy_elsewhere
-
-            raise AppError(busy_elsewhere())
+        _refuse_if_busy(downloads)
         output.planned(request, await downloads.plan(request))
         downloads.add(request, is_first=True)
+        _refuse_if_busy(downloads)  # perhaps since then
         transfer = await _follow(downloads, request.id, output)
     except asyncio.CancelledError:  # Ctrl+C
         task = asyncio.current_task()
@@ -141,6 +139,13 @@ async def _pull(
         raise AppError(transfer.problem)
     output.done(request, [context.models.find(repo.repo_id) for repo in request.repos])
     return PullResult(0)
+
+
+def _refuse_if_busy(downloads: Downloads) -> None:
+    from dflash_desktop.services.transfer_problems import busy_elsewhere
+
+    if not downloads.is_ours:
+        raise AppError(busy_elsewhere())
 
 
 async def _follow(downloads: Downloads, transfer_id: str, output: PullOutput) -> Transfer:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shutil
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import AppError, Problem
@@ -13,6 +12,7 @@ from dflash_desktop.domain.transfer import Transfer, TransferState
 from dflash_desktop.services import transfer_problems as problems
 from dflash_desktop.services.atomic_file import write_problem
 from dflash_desktop.services.fetch_process import FetchFailedError
+from dflash_desktop.services.folder_removal import FolderRemovals, remove_folder
 from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.keep_awake import KeepAwake
@@ -62,7 +62,7 @@ class Downloads:
         self._wake = asyncio.Event()
         self._owning: asyncio.Task[None] | None = None
         self._running: tuple[str, asyncio.Task[None]] | None = None
-        self._removals: set[asyncio.Task[None]] = set()
+        self._removals = FolderRemovals()
         self._is_held = False
 
     # --- what can be seen ---------------------------------------------------------------------
@@ -77,7 +77,7 @@ class Downloads:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process runs the queue; else another one does."""
+        """Whether this process runs the queue now; nobody does while there is nothing to run."""
         return self._queue.is_ours
 
     # --- what can be done ---------------------------------------------------------------------
@@ -85,8 +85,8 @@ class Downloads:
     def begin(self, *, only: str | None = None) -> None:
         """Run the queue from now on; `only` leaves all others but this transfer waiting."""
         self._only = only
+        self._queue.own()
         if self._owning is None:
-            self._queue.own()
             self._owning = asyncio.create_task(self._run_queue(), name="downloads")
         self._wake.set()
 
@@ -150,10 +150,7 @@ class Downloads:
         stopped = self._stop(transfer_id)
         self._queue.entries.remove(entry)
         if not keep_files:
-            deletion = _delete(self._folder(entry.stored), after=stopped)
-            removal = asyncio.create_task(deletion, name="delete a download")
-            self._removals.add(removal)
-            removal.add_done_callback(self._removals.discard)
+            self._removals.start(self._folder(entry.stored), after=stopped)
         self._changed()
 
     def move(self, transfer_id: str, position: int) -> None:
@@ -168,8 +165,7 @@ class Downloads:
         if self._owning is not None:
             self._owning.cancel()
             await asyncio.wait([self._owning])
-        if self._removals:
-            await asyncio.wait(self._removals)
+        await self._removals.finish()
         await self._queue.release()
 
     @asynccontextmanager
@@ -178,7 +174,7 @@ class Downloads:
 
         Raises `AppError` when another process runs the queue.
         """
-        if not self._queue.is_ours and not self._queue.own():
+        if not self._queue.own():
             raise AppError(problems.busy_elsewhere())
         self._is_held = True
         try:
@@ -188,8 +184,7 @@ class Downloads:
                 await asyncio.wait([self._running[1]])
                 if running is not None and running.shown.is_open:
                     self._queue.settle(running, TransferState.WAITING)
-            if self._removals:
-                await asyncio.wait(self._removals)
+            await self._removals.finish()
             yield
         finally:
             self._is_held = False
@@ -199,18 +194,21 @@ class Downloads:
 
     async def _run_queue(self) -> None:
         try:
-            while not self._queue.own():  # noqa: ASYNC110 - another process cannot wake us
-                await asyncio.sleep(_OWNER_LOOK_SECONDS)
             while True:
                 self._wake.clear()
+                if not self._queue.own():
+                    await self._news_within(_OWNER_LOOK_SECONDS)
+                    continue
                 # Kept before it begins: a process that dies in it must find it again.
                 await self._queue.save()
                 entry = self._next()
                 if entry is not None:
                     await self._run(entry)
-                else:
+                elif not self._wake.is_set():
                     self._let_sleep()
-                    await self._wake.wait()
+                    # With nothing to do, another window or command may download.
+                    if self._is_held or self._queue.let_go():
+                        await self._wake.wait()
         finally:
             if self._running is not None:
                 self._running[1].cancel()
@@ -227,9 +225,15 @@ class Downloads:
                 return entry
         return None
 
+    async def _news_within(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+
     async def _run(self, entry: QueuedTransfer) -> None:
         if self._keep_awake is not None:
             self._keep_awake.hold()
+        await self._removals.finish()  # of the same folder, perhaps
         task = asyncio.create_task(self._outcome(entry), name="download")
         self._running = (entry.id, task)
         # Only waited for: a person who pauses it cancels it, and the queue goes on.
@@ -251,7 +255,7 @@ class Downloads:
         run = TransferRun(entry.stored, folder=folder, world=self._world, show=show, keep=keep)
         try:
             await run.run()
-            await _delete(folder)
+            await remove_folder(folder)
         except AppError as error:
             self._fail(entry, error.problem)
         except OSError as error:
@@ -308,9 +312,3 @@ def open_downloads(
         limits=limits,
     )
     return Downloads(paths=paths, world=world, keep_awake=KeepAwake())
-
-
-async def _delete(folder: Path, *, after: asyncio.Task[None] | None = None) -> None:
-    if after is not None:
-        await asyncio.wait([after])
-    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

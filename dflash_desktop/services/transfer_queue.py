@@ -72,11 +72,24 @@ class TransferQueue:
         added = [entry for entry in self.entries if entry.id in self._added]
         for entry in added:
             entry.shown = replace(entry.shown, notice=notice)
-        others = [one for one in self._store.load() if one.request.id not in self._added]
-        self.entries = [loaded(one, notice) for one in others] + added
-        self._must_save = self._must_save or bool(added)
+        # What is done is in no file, and a person has not put it away yet.
+        done = [e for e in self.entries if not e.shown.is_open and e.id not in self._added]
+        known = self._added | {entry.id for entry in done}
+        others = [one for one in self._store.load() if one.request.id not in known]
+        self.entries = [*done, *(loaded(one, notice) for one in others), *added]
+        if self.is_ours and added:
+            self._must_save = True
+            self._added.clear()
         self.tell()
         return self.is_ours
+
+    def let_go(self) -> bool:
+        """Leave the queue to whoever wants to run it next; False while there is more to save."""
+        if self._must_save or self._saving_one.locked():
+            return False
+        self._lock.release()
+        self.is_ours = False
+        return True
 
     def find(self, transfer_id: str) -> QueuedTransfer | None:
         """The transfer with this id."""
@@ -84,16 +97,18 @@ class TransferQueue:
 
     def ours(self, transfer_id: str) -> QueuedTransfer:
         """The transfer to change. Raises `AppError` for one that another process runs, or did."""
+        is_ours = self.own()
         entry = self.find(transfer_id)
         if entry is None:
             raise AppError(problems.no_such_transfer())
-        if not self.is_ours and transfer_id not in self._added:
+        if not is_ours and transfer_id not in self._added:
             raise AppError(problems.busy_elsewhere())
         return entry
 
     def append(self, stored: StoredTransfer) -> None:
         """Put a new one at the end."""
-        self._added.add(stored.request.id)
+        if not self.is_ours:
+            self._added.add(stored.request.id)
         self.entries.append(loaded(stored, "" if self.is_ours else ELSEWHERE))
 
     def settle(

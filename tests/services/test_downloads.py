@@ -369,6 +369,42 @@ async def test_a_second_process_waits_until_the_first_has_ended(
     assert world.installing.installed == ["a/1", "b/2"]
 
 
+async def test_with_nothing_to_do_it_leaves_the_queue_to_others_and_takes_it_back(
+    world: DownloadWorld, fetch: ScriptedFetch
+) -> None:
+    fetch.then((Plan(),), (Deliver(),), (Plan(),), (Arrive(5), Stall()), (Plan(),), (Deliver(),))
+    async with running(world) as window:
+        window.add(wish("a/1"))
+        await until_state(window, TransferState.DONE)
+        async with running(world) as command:
+            command.add(wish("b/2"))
+            await until(command, lambda t: t.done_bytes == 5)
+            command.pause(wish("b/2").id)
+        window.add(wish("c/3"))
+        ids = [wish(name).id for name in ("a/1", "b/2", "c/3")]
+        assert [t.id for t in window.transfers()] == ids
+        assert window.transfers()[1].state is TransferState.PAUSED
+        await until_state(window, TransferState.DONE, transfer_id=ids[2])
+        assert [t.state for t in window.transfers()] == [
+            TransferState.DONE,
+            TransferState.PAUSED,
+            TransferState.DONE,
+        ]
+
+
+async def test_what_is_wanted_again_at_once_is_not_deleted_with_the_first(
+    world: DownloadWorld, fetch: ScriptedFetch
+) -> None:
+    fetch.then((Plan(),), (Arrive(1), Stall()), (Plan(),), (Deliver(),))
+    async with running(world) as downloads:
+        downloads.add(wish())
+        await until(downloads, lambda t: t.done_bytes == 1)
+        downloads.remove(wish().id, keep_files=False)
+        downloads.add(wish())
+        await until_state(downloads, TransferState.DONE)
+    assert world.installing.shelf.joinpath("team--tiny", "weights.bin").exists()
+
+
 @pytest.mark.expects_log("the queue of downloads is damaged")
 async def test_a_damaged_queue_is_kept_aside(world: DownloadWorld) -> None:
     world.paths.data_dir.mkdir(parents=True)
