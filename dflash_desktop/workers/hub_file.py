@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.library import ModelFile
 from dflash_desktop.workers.hub_answer import AnswerStart, check_answer, looks_like_a_web_page
-from dflash_desktop.workers.hub_faults import HubFaultError
+from dflash_desktop.workers.hub_faults import CancelledHereError, HubFaultError
 from dflash_desktop.workers.incoming_folder import cached_blob, link_or_copy
 from dflash_desktop.workers.part_file import PartFile
 from dflash_desktop.workers.stream_digest import FileHashes, StreamDigest, feed_file
@@ -55,6 +55,7 @@ class FileTransfer:
             on_block=sources.control.check,
         )
         self._is_continued = False
+        self._is_xet_usable = sources.fetch_by_xet is not None
 
     def run(self) -> ModelFile:
         """Bring it in. Raises `HubFaultError`, `CancelledHereError` or `OSError`."""
@@ -136,9 +137,6 @@ class FileTransfer:
                 if begun_again > 2:
                     raise self._fault("server_error", str(error)) from error
                 self._begin_again()
-            except _OfferedByXetError:
-                self._by_xet()
-                return
             except HubFaultError as fault:
                 if fault.code != "connection_lost":
                     raise
@@ -154,6 +152,12 @@ class FileTransfer:
                 return
 
     def _attempt(self) -> None:
+        try:
+            self._by_http()
+        except _OfferedByXetError:
+            self._by_xet()
+
+    def _by_http(self) -> None:
         self._control.check()
         start = self._part.present_bytes
         if start > self.file.size_bytes:
@@ -167,7 +171,7 @@ class FileTransfer:
         sources = self._sources
         url = sources.session.file_url(sources.plan.repo_id, sources.plan.commit, self.file.path)
         # Xet cannot go on with a part, so one that was begun is finished in the plain way.
-        by_xet = _XET_HEADER if sources.fetch_by_xet is not None and start == 0 else ""
+        by_xet = _XET_HEADER if self._is_xet_usable and start == 0 else ""
         with (
             sources.session.request("GET", url, first_byte=start, stops_at_header=by_xet) as (
                 response,
@@ -216,7 +220,19 @@ class FileTransfer:
             self._control.check()
             self.done_bytes = min(self.file.size_bytes, self.done_bytes + more_bytes)
 
-        fetched = sources.fetch_by_xet(sources.plan, self.file, sources.folder.xet_folder(), count)
+        try:
+            fetched = sources.fetch_by_xet(
+                sources.plan, self.file, sources.folder.xet_folder(), count
+            )
+        except (CancelledHereError, HubFaultError):
+            raise
+        except Exception as error:
+            self._control.check()
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # the disk's own
+            # Whatever it was, the plain way is left.
+            self._is_xet_usable = False
+            raise self._fault("connection_lost", f"by Xet: {error!r}") from error
         fetched.replace(self._part.path)
         if self._part.present_bytes != self.file.size_bytes:
             raise self._fault("truncated", "Xet brought too little")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import traceback
 from typing import TYPE_CHECKING
@@ -31,8 +32,13 @@ def answer_hub_job(
 ) -> ReposPlanned | ReposFetched | Failed:
     """Do the job. One a process: its settings hold from the import of huggingface_hub on."""
     access = command.access
+    own_folder = command.incoming_dir / ".hub"
     try:
-        prepare_environment(access, use_xet=isinstance(command, FetchRepos) and command.use_xet)
+        prepare_environment(
+            access,
+            own_folder=own_folder,
+            use_xet=isinstance(command, FetchRepos) and command.use_xet,
+        )
         return _answer(command, send=send, is_cancelled=is_cancelled)
     except CancelledHereError:
         return Failed(command.job, "cancelled", "")
@@ -44,6 +50,8 @@ def answer_hub_job(
         raw = scrubbed(traceback.format_exc(), access)
         sys.stderr.write(raw)
         return Failed(command.job, "worker_error", raw)
+    finally:
+        shutil.rmtree(own_folder, ignore_errors=True)
 
 
 def _failed(command: PlanRepos | FetchRepos, fault: HubFaultError) -> Failed:

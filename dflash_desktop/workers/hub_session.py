@@ -21,6 +21,7 @@ from dflash_desktop.workers.hub_faults import HubFaultError, fault_of_error, fau
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import httpx2
     from huggingface_hub.hf_api import ModelInfo
@@ -34,10 +35,15 @@ _MAX_REDIRECTS: Final = 10
 _TRUE: Final = frozenset({"1", "on", "yes", "true"})
 
 
-def prepare_environment(access: HubAccess, *, use_xet: bool) -> None:
-    """Set what huggingface_hub reads at its import; call it before that, and once a process."""
+def prepare_environment(access: HubAccess, *, own_folder: Path, use_xet: bool) -> None:
+    """Set what huggingface_hub reads at its import; call it before that, and once a process.
+
+    `own_folder` is what the library takes for its home, if it ever writes anything.
+    """
     os.environ |= {
         "HF_ENDPOINT": endpoint_of(access),
+        "HF_HOME": str(own_folder),
+        "HF_XET_CACHE": str(own_folder / "xet"),
         "HF_HUB_DISABLE_XET": "0" if use_xet else "1",
         "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",  # a login is used only when a person agreed to it
         "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -47,6 +53,7 @@ def prepare_environment(access: HubAccess, *, use_xet: bool) -> None:
         "HF_HUB_DISABLE_UPDATE_CHECK": "1",
         "HF_HUB_VERBOSITY": "error",
         "HF_XET_CHUNK_CACHE_SIZE_BYTES": "0",  # it would be a second copy on the disk
+        "HF_XET_TELEMETRY_ENABLED": "0",
     }
     # With this one it prints every request with its headers.
     os.environ.pop("HF_DEBUG", None)
@@ -84,7 +91,8 @@ class HubSession:
         self._client = self._make_client(timeout)
         self._errors: tuple[type[Exception], ...] = (httpx2.HTTPError, httpx2.InvalidURL)
         constants.HF_HUB_OFFLINE = False  # judged above; a test's process has imported it before
-        set_client_factory(lambda: self._client)
+        # A client of its own, since it closes it when it cannot connect.
+        set_client_factory(lambda: self._make_client(timeout))
 
     def _make_client(self, timeout: httpx2.Timeout) -> httpx2.Client:
         import httpx2

@@ -31,15 +31,6 @@ def xet_fetcher(access: HubAccess, endpoint: str) -> XetFetcher:
         plan: RepoPlan, file: PlannedFile, folder: Path, count: Callable[[int], None]
     ) -> Path:
         from huggingface_hub import hf_hub_download
-        from huggingface_hub.utils import tqdm  # type: ignore[attr-defined]  # is public
-
-        class Counter(tqdm):
-            """Takes the place of a progress bar."""
-
-            def update(self, n: float | None = 1) -> bool | None:
-                """May raise to stop."""
-                count(int(n or 0))
-                return None
 
         return Path(
             hf_hub_download(
@@ -49,8 +40,42 @@ def xet_fetcher(access: HubAccess, endpoint: str) -> XetFetcher:
                 local_dir=folder,
                 endpoint=endpoint,
                 token=access.token or False,
-                tqdm_class=Counter,
+                tqdm_class=type("Counter", (_Counter,), {"count": staticmethod(count)}),
             )
         )
 
     return fetch
+
+
+class _Counter:
+    """What huggingface_hub asks of a progress bar, without one; `count` may raise to stop."""
+
+    count: Callable[[int], None]
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        self.n = 0
+        self.total: int | None = None
+        self.format_dict: dict[str, object] = {}
+
+    def __enter__(self) -> _Counter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def update(self, n: float | None = 1) -> None:
+        """Bytes that are on the disk."""
+        self.n += int(n or 0)
+        self.count(int(n or 0))
+
+    def update_transfer(self, n: float | None = 1) -> None:
+        """Bytes that arrived: a sign of life. With this method there is one bar and not two."""
+        self.count(0)
+
+    def close(self) -> None:
+        """Nothing to draw."""
+
+    def refresh(self, *arguments: object, **options: object) -> None:
+        """Nothing to draw."""
+
+    set_postfix_str = set_transfer_postfix_str = refresh

@@ -106,7 +106,8 @@ class IncomingFolder:
             stream.write(msgspec.json.encode(verified) + b"\n")
 
     def forget_parts(self, files: Iterable[PlannedFile]) -> None:
-        """Remove parts that belong to none of these files: a commit that is no longer wanted."""
+        """Remove parts that belong to none of these files, and what Xet left: it begins anew."""
+        shutil.rmtree(self.xet_folder(), ignore_errors=True)
         wanted = {part_name(file) for file in files}
         for part in self._bookkeeping.glob("*.part"):
             if part.name not in wanted:

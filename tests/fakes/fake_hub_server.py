@@ -218,6 +218,8 @@ class _Handler(BaseHTTPRequestHandler):
         }
         if file.xet_hash:
             headers["X-Xet-Hash"] = file.xet_hash
+            route = f"/api/models/{repo.repo_id}/xet-read-token/{repo.commit}"
+            headers["X-Xet-Refresh-Route"] = self.server.hub.url + route
         self._send(status, b"", "text/plain", headers)
 
     def _storage(self, repo: HubRepo, file_path: str) -> None:

@@ -6,9 +6,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import huggingface_hub  # noqa: TID253 - the real one, in this process
 import pytest
 
 from dflash_desktop.workers import hub_fetch, part_file
+from dflash_desktop.workers.hub_xet import xet_fetcher
 from dflash_desktop.workers.incoming_folder import BOOKKEEPING, IncomingFolder
 from dflash_desktop.workers.protocol import Failed, ReposFetched
 from tests.fakes.fake_hub import ALWAYS, GOOD_TOKEN, HubFile, HubRepo, Refusal, small_repo
@@ -346,3 +348,31 @@ def test_xet_is_used_when_the_hub_offers_it_and_its_bytes_are_verified(
         (asked.folder() / WEIGHTS).unlink()
         asked.fetch_well()
     assert len(asked.hub.bodies(WEIGHTS)) == 1
+
+
+def test_a_fault_of_xet_leads_to_the_plain_way_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The library and hf_xet are real; this hub gives out no access to such a storage.
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", False)
+    repo = one_file(xet_hash="e" * 64)
+    with client(tmp_path, repo) as asked:
+        assert isinstance(asked.fetch(use_xet=True), ReposFetched)
+        asked.assert_whole()
+    assert any("xet-read-token" in seen.target for seen in asked.hub.seen)
+    assert len(asked.hub.bodies(WEIGHTS)) == 1
+
+
+def test_what_the_library_downloads_is_counted_without_a_progress_bar(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    repo = one_file()
+    counted: list[int] = []
+    with client(tmp_path, repo) as asked:
+        (plan,) = asked.plan()
+        fetch = xet_fetcher(asked.access, asked.hub.url)
+        file = fetch(plan, plan.files[0], tmp_path / "xet", counted.append)
+        huggingface_hub.close_session()
+    assert file.read_bytes() == repo.files[0].content
+    assert sum(counted) == 400_000
+    assert not capfd.readouterr().err

@@ -189,12 +189,12 @@ def test_the_hubs_own_switch_for_no_downloads_is_respected(tmp_path: Path) -> No
     assert failed.code == "offline_mode"
 
 
-def test_the_token_is_no_part_of_the_environment_or_of_a_description() -> None:
+def test_the_token_is_no_part_of_the_environment_or_of_a_description(tmp_path: Path) -> None:
     before = dict(os.environ)
     try:
         os.environ["HF_DEBUG"] = "1"  # it would print requests with their headers
         access = HubAccess(endpoint="https://mirror.example", token=GOOD_TOKEN)
-        prepare_environment(access, use_xet=False)
+        prepare_environment(access, own_folder=tmp_path, use_xet=False)
         assert GOOD_TOKEN not in str(dict(os.environ))
         assert "HF_DEBUG" not in os.environ
         assert os.environ["HF_ENDPOINT"] == "https://mirror.example"
