@@ -1,8 +1,8 @@
 """The command line, `dflash-desktop COMMAND`: find the command, run it, print the outcome.
 
 Exit codes: 0 done, 1 a fault that is explained, 2 wrong usage, 130 interrupted by the person,
-141 the reader of our output went away. `verify` and `repair` answer with 1 and 2 too,
-as their help says.
+141 the reader of our output went away. `verify`, `repair` and `check` answer with 1 and
+2 too, as their help says.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dflash_desktop import __version__
 from dflash_desktop.cli import (
     bench,
     chat,
+    check,
     doctor,
     models,
     pull,
@@ -58,6 +59,7 @@ examples:
   {PROGRAM} verify TARGET DRAFT         find out why a draft does not help
   {PROGRAM} repair TARGET DRAFT         mend what metadata alone can mend
   {PROGRAM} models list                 which models are on this disk
+  {PROGRAM} check TARGET DRAFT          run it with and without the draft: does it pay?
   {PROGRAM} doctor --json               devices and versions, for a program
 
 Each command explains itself: {PROGRAM} chat --help
@@ -86,6 +88,7 @@ COMMANDS: Mapping[str, Command] = {
     "doctor": doctor,
     "verify": verify,
     "repair": repair,
+    "check": check,
 }
 
 

@@ -27,6 +27,11 @@ def add_pair_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--draft", metavar="MODEL", help="the DFlash draft of that target: its folder or its id"
     )
+    add_run_arguments(parser)
+
+
+def add_run_arguments(parser: ArgumentParser) -> None:
+    """`--device`, `--kv-cache`."""
     parser.add_argument(
         "--device",
         default="",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.acceptance import acceptance
 from dflash_desktop.domain.bench_plan import PlannedRun
 from dflash_desktop.domain.benchmark import BenchRun, PromptResult, RoundRates
 from dflash_desktop.domain.generation import GenerationStats
@@ -24,6 +25,7 @@ class Sample:
     run: PlannedRun
     stats: GenerationStats
     token_ids: tuple[int, ...]
+    step_tokens: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,9 @@ def _bench_run(
         first_token_seconds=median(s.stats.first_token_seconds for s in with_draft),
         tokens=without[0].stats.tokens,
         rounds=_round_rates(without, with_draft),
+        acceptance=acceptance(with_draft[0].step_tokens, assistant_tokens)
+        if with_draft[0].step_tokens
+        else None,
     )
 
 

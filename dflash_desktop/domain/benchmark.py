@@ -8,6 +8,7 @@ from enum import StrEnum
 from statistics import median
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.acceptance import Acceptance
 from dflash_desktop.domain.pair import MeasurementKey
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class BenchRun:
     first_token_seconds: float
     tokens: int
     rounds: tuple[RoundRates, ...] = ()
+    acceptance: Acceptance | None = None  # of the first answer with the draft
 
     @property
     def speedup(self) -> float | None:

@@ -53,14 +53,15 @@ def _run_form(run: BenchRun) -> dict[str, object]:
         "speedup": run.speedup,
         "tokens_per_step": run.tokens_per_step,
         "identical": run.identical,
-        "first_difference": _difference_form(run.first_difference),
+        "first_difference": difference_form(run.first_difference),
         "tokens": run.tokens,
         "baseline_first_token_seconds": run.baseline_first_token_seconds,
         "first_token_seconds": run.first_token_seconds,
     }
 
 
-def _difference_form(difference: FirstDifference | None) -> dict[str, object] | None:
+def difference_form(difference: FirstDifference | None) -> dict[str, object] | None:
+    """Where two texts part; None if they do not."""
     if difference is None:
         return None
     return {

@@ -149,7 +149,7 @@ async def _sample(
         run.assistant_tokens,
         min(prompt.max_new_tokens, plan.max_new_tokens),
     )
-    return Sample(run, finished.stats, finished.token_ids)
+    return Sample(run, finished.stats, finished.token_ids, finished.step_tokens)
 
 
 def _progress(

@@ -178,6 +178,7 @@ class EngineJobs:
         tokenizer = pipelines.tokenizer
         text = IncrementalDetokenizer(lambda lists: list(tokenizer.decode(lists)))
         token_ids: list[int] = []
+        step_tokens: list[int] = []
         waiting: list[TextRun] = []
         sent_at = 0.0
         for step in pipelines.generate(
@@ -192,6 +193,7 @@ class EngineJobs:
                     self._runtime.send(protocol.Prefill(job, done, len(prompt.token_ids)))
                 case TokenStep(tokens, drafted, stats):
                     token_ids.extend(tokens)
+                    step_tokens.append(len(tokens))
                     waiting += text.push(tokens, step=stats.steps - 1, drafted=drafted)
                     if perf_counter() - sent_at >= _TEXT_INTERVAL_SECONDS:
                         self._runtime.send(protocol.Text(job, tuple(waiting), stats))
@@ -205,7 +207,9 @@ class EngineJobs:
                         and stats.tokens < command.params.max_new_tokens
                     ):
                         reason = FinishReason.CONTEXT
-                    self._runtime.send(protocol.Finished(job, reason, stats, tuple(token_ids)))
+                    self._runtime.send(
+                        protocol.Finished(job, reason, stats, tuple(token_ids), tuple(step_tokens))
+                    )
 
     def _score(self, command: protocol.Score) -> None:
         pipelines, _ = self._loaded()

@@ -276,12 +276,17 @@ class Text(_Message, frozen=True, tag="text"):
 
 
 class Finished(_Message, frozen=True, tag="finished"):
-    """The answer is complete; `token_ids` holds every generated token, special ones included."""
+    """The answer is complete; `token_ids` holds every generated token, special ones included.
+
+    `step_tokens` says how many of them each step brought: all but one of a step's were the
+    draft's.
+    """
 
     job: int
     reason: FinishReason
     stats: GenerationStats
     token_ids: tuple[int, ...]
+    step_tokens: tuple[int, ...] = ()
 
 
 class Scored(_Message, frozen=True, tag="scored"):

@@ -111,7 +111,8 @@ class BenchModel:
         stats = self._stats(command, prompt_tokens, tokens)
         self._runtime.send(Started(job, prompt_tokens, CONTEXT_TOKENS, 0, thinking_is_open=False))
         ids = tuple(self._ids(command, tokens))
-        self._runtime.send(Finished(job, FinishReason.LENGTH, stats, ids))
+        steps = tuple(_step_tokens(tokens, stats.steps))
+        self._runtime.send(Finished(job, FinishReason.LENGTH, stats, ids, steps))
 
     def _ids(self, command: Generate, tokens: int) -> Iterable[int]:
         index = self._speeds.differs_from
@@ -153,6 +154,14 @@ class BenchModel:
         return next(
             (n for word, n in by_word.items() if word in text), self._speeds.tokens_per_step
         )
+
+
+def _step_tokens(tokens: int, steps: int) -> Iterable[int]:
+    """One for the prompt's own step, the others spread evenly over the rest."""
+    yield 1
+    later = steps - 1
+    for number in range(later):
+        yield (number + 1) * (tokens - 1) // later - number * (tokens - 1) // later
 
 
 class BenchLauncher(WorkerLauncher):

@@ -246,6 +246,10 @@ WARNING: dict[str, tuple[str, Damage]] = {
         "draft_stateless",
         lambda t, d: d.edit('type="ReadValue"', 'type="Other"'),
     ),
+    "draft of the wrong class": (
+        "draft_output_unsliced",
+        lambda t, d: d.edit('type="Slice"', 'type="Multiply"'),
+    ),
     "draft without beam_idx": ("draft_stateless", lambda t, d: d.edit('"beam_idx"', '"index"')),
     "mask token is the end": (
         "mask_token_in_use",

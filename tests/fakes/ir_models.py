@@ -188,7 +188,8 @@ def write_draft(folder: Path) -> ModelFiles:
     weights = graph.add("fc.weight", "Const", (HIDDEN, 3 * HIDDEN))
     narrowed = graph.add("fc", "MatMul", (-1, -1, HIDDEN), states, weights)
     summed = graph.add("sum", "Add", (-1, -1, HIDDEN), embeds, narrowed)
-    graph.result("last_hidden_state", summed)
+    proposed = graph.add("proposed", "Slice", (-1, -1, HIDDEN), summed)
+    graph.result("last_hidden_state", proposed)
     dflash = (
         '\t\t<dflash><mask_token_id value="3"/><target_layer_ids value="1,2,3"/></dflash>\n'
         '\t\t<dflash_mode value="True"/>\n'

@@ -77,6 +77,7 @@ def _of_draft(draft: ModelFacts, runtime: str | None) -> Iterator[Finding]:
     yield from draft_rules.metadata_agrees(draft)
     yield from draft_rules.inputs_complete(draft)
     yield from draft_rules.outputs_complete(draft)
+    yield from draft_rules.output_aligned(draft)
     yield from draft_rules.hidden_states_shaped(draft)
     yield from draft_rules.keeps_state(draft)
     yield from draft_rules.block_size_named(draft)

@@ -1,0 +1,123 @@
+"""`dflash-desktop check`: run a pair with and without its draft, and say whether it works."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
+from dflash_desktop.cli.pair_options import add_run_arguments
+from dflash_desktop.domain.check_verdict import CheckVerdict
+from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.units import format_speedup, significant
+from dflash_desktop.services.check_form import check_form, text_statement
+from dflash_desktop.services.pair_check import CheckReport
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from pathlib import Path
+
+    from dflash_desktop.cli.context import CommandContext
+
+HELP = """Run a target with and without its draft, and say whether the pair works, and if not, why.
+
+Answers five built-in questions both ways, under a minute for small pairs. The exit code is 0 when
+the draft works, 1 when it is useless or slower, and 2 when it cannot run or changes the text.
+
+examples:
+  dflash-desktop check starter
+  dflash-desktop check models/Qwen3-4B models/Qwen3-4B-DFlash --json
+"""
+
+_EXIT_CODES = {
+    CheckVerdict.WORKING: 0,
+    CheckVerdict.USELESS: 1,
+    CheckVerdict.SLOWER: 1,
+    CheckVerdict.WRONG_TEXT: 2,
+    CheckVerdict.NOT_ATTACHED: 2,
+}
+_WORDS = {
+    CheckVerdict.WORKING: "The draft works.",
+    CheckVerdict.USELESS: "The draft is attached but useless: hardly any token is accepted.",
+    CheckVerdict.SLOWER: "The draft's tokens are accepted, but it is not faster here.",
+    CheckVerdict.WRONG_TEXT: "With the draft the text is not the target's own.",
+    CheckVerdict.NOT_ATTACHED: "The draft cannot run with this target.",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The models, and where they run."""
+    add_model_arguments(parser)
+    add_run_arguments(parser)
+
+
+async def run(args: Namespace, context: CommandContext) -> CheckResult:
+    """Check and judge; progress goes to standard error. Raises `AppError`."""
+    target, draft = chosen_models(args, context)
+    return CheckResult(await check_pair(target, draft, args, context))
+
+
+async def check_pair(
+    target: Path, draft: Path | None, args: Namespace, context: CommandContext
+) -> CheckReport:
+    """One check with progress on standard error. Raises `AppError`."""
+    # No help text should wait for what only the work needs.
+    from dflash_desktop.services.benchmark import BenchProgress
+    from dflash_desktop.services.pair_check import CheckReport, PairCheck
+    from dflash_desktop.services.pair_loading import PairLoading
+
+    loading = PairLoading(engine=context.engine, compile_cache_dir=context.paths.compile_cache_dir)
+    folders = PairFolders(str(target), target.name, target, draft)
+    steps = PairCheck(engine=context.engine, loading=loading).run(
+        folders, device=args.device, kv_cache_precision=args.kv_cache
+    )
+    shown, report = "", None
+    async with aclosing(steps):
+        async for step in steps:
+            if isinstance(step, CheckReport):
+                report = step
+            elif isinstance(step, BenchProgress) and step.sentence != shown:
+                shown = step.sentence
+                print(f"{step.done / step.total:4.0%}  {shown}", file=sys.stderr, flush=True)
+    if report is None:
+        raise RuntimeError("a check ended without a report")
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A verdict with its causes and the numbers behind it."""
+
+    check: CheckReport
+
+    @property
+    def exit_code(self) -> int:
+        """For scripts: 0 works, 1 useless or slower, 2 cannot run or changes the text."""
+        return _EXIT_CODES[self.check.judgement.verdict]
+
+    def as_json(self) -> dict[str, object]:
+        """The form in docs/json.md."""
+        return check_form(self.check)
+
+    def as_text(self) -> str:
+        """The verdict, the numbers, then the causes."""
+        lines = [_WORDS[self.check.judgement.verdict]]
+        numbers = self.check.numbers
+        if numbers is not None:
+            accepted = ", ".join(f"{rate:.0%}" for rate in numbers.acceptance.rates)
+            brought = numbers.tokens_per_step
+            lines += [
+                "",
+                (
+                    f"  speed-up         {format_speedup(numbers.speedup)} with "
+                    f"{numbers.assistant_tokens} assistant tokens"
+                ),
+                f"  tokens per step  {'–' if brought is None else significant(brought)}",
+                f"  accepted         {accepted or '–'} by position",
+                f"  text             {text_statement(numbers.text)}",
+            ]
+        for number, cause in enumerate(self.check.judgement.causes, start=1):
+            lines += ["", f"{number}. {cause.words} ({cause.code})", f"   {cause.remedy}"]
+        return "\n".join(lines)

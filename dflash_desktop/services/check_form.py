@@ -1,0 +1,62 @@
+"""A check in the form that `check --json` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.check_numbers import TextVerdict
+from dflash_desktop.services.bench_form import difference_form
+
+if TYPE_CHECKING:
+    from dflash_desktop.services.pair_check import CheckReport
+
+_TEXT_WORDS = {
+    TextVerdict.IDENTICAL: "All texts are identical, token by token.",
+    TextVerdict.NUMERIC_TIE: "Numeric tie: where the texts part, the target finds both tokens "
+    "equal within rounding.",
+    TextVerdict.WRONG_TOKEN: "Wrong token: the target itself would not have chosen it.",
+    TextVerdict.UNEXPLAINED: "A text ends earlier with the draft; there is no token to compare.",
+}
+
+
+def text_statement(verdict: TextVerdict) -> str:
+    """What it means, in one sentence."""
+    return _TEXT_WORDS[verdict]
+
+
+def check_form(check: CheckReport) -> dict[str, object]:
+    """The fields that docs/json.md describes, apart from `json_version`."""
+    return {
+        "verdict": check.judgement.verdict,
+        "causes": [
+            {"code": cause.code, "cause": cause.words, "remedy": cause.remedy}
+            for cause in check.judgement.causes
+        ],
+        "measurements": _measurements(check),
+    }
+
+
+def _measurements(check: CheckReport) -> dict[str, object] | None:
+    report, numbers = check.report, check.numbers
+    if report is None or numbers is None:
+        return None
+    return {
+        "device": report.key.device_name,
+        "driver": report.key.driver,
+        "runtime": report.key.runtime,
+        "measured_at": report.measured_at.isoformat(),
+        "assistant_tokens": numbers.assistant_tokens,
+        "baseline_tokens_per_second": report.baseline_tokens_per_second,
+        "speedup": numbers.speedup,
+        "tokens_per_step": numbers.tokens_per_step,
+        "step_cost": numbers.step_cost,
+        "accepted_by_position": [round(rate, 4) for rate in numbers.acceptance.rates],
+        "acceptance": numbers.signature,
+        "speedup_by_kind": {str(kind.kind): kind.speedup for kind in numbers.by_kind},
+        "text": {
+            "verdict": numbers.text,
+            "statement": text_statement(numbers.text),
+            "kv_cache_precision": str(report.kv_cache_precision),
+            "first_difference": difference_form(numbers.difference),
+        },
+    }

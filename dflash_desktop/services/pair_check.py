@@ -1,0 +1,93 @@
+"""Checks a pair by running it: the same questions with and without the draft, and a verdict."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.benchmark import BenchReport
+from dflash_desktop.domain.check_numbers import CheckNumbers, numbers_of
+from dflash_desktop.domain.check_verdict import Judgement, judge, judge_unmeasured
+from dflash_desktop.domain.pair_contract import Finding, Verdict, verdict_of
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.services.benchmark import Benchmark, BenchProgress
+from dflash_desktop.services.model_inspection import check_folders
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from dflash_desktop.domain.generation import KvCachePrecision
+    from dflash_desktop.domain.pair import LoadedPair, PairFolders
+    from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.pair_loading import PairLoading
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """One check. Without `report` and `numbers` the pair could not run at all."""
+
+    title: str
+    judgement: Judgement
+    findings: tuple[Finding, ...]
+    report: BenchReport | None = None
+    numbers: CheckNumbers | None = None
+
+
+class PairCheck:
+    """Runs checks with the engine; it stores nothing, and leaves the pair loaded."""
+
+    def __init__(self, *, engine: Engine, loading: PairLoading) -> None:
+        self._loading = loading
+        self._benchmark = Benchmark(engine=engine)
+
+    async def run(
+        self,
+        folders: PairFolders,
+        *,
+        device: str = "",
+        kv_cache_precision: KvCachePrecision | None = None,
+    ) -> AsyncGenerator[BenchProgress | CheckReport]:
+        """Progress, and last the report. Close the iterator to cancel.
+
+        Raises `AppError` when there is no draft, or when not even the target alone can run.
+        """
+        if folders.draft_dir is None:
+            raise AppError(_NO_DRAFT)
+        yield BenchProgress("Reading the files", 0, 1)
+        findings = await asyncio.to_thread(check_folders, folders.target_dir, folders.draft_dir)
+        if verdict_of(findings) is Verdict.BLOCKED:
+            yield CheckReport(folders.title, judge_unmeasured(findings), findings)
+            return
+        yield BenchProgress("Loading the pair", 0, 1)
+        try:
+            pair = await self._load(folders, device, kv_cache_precision)
+        except AppError as error:
+            # If the target runs alone, it was the draft that the runtime did not take.
+            await self._load(replace(folders, draft_dir=None), device, kv_cache_precision)
+            refusal = error.problem.headline
+            judgement = judge_unmeasured(findings, refusal=refusal)
+            yield CheckReport(folders.title, judgement, findings)
+            return
+        async with aclosing(self._benchmark.run(pair, folders, fast=True)) as steps:
+            async for step in steps:
+                yield step if isinstance(step, BenchProgress) else _report(step, findings)
+
+    async def _load(
+        self, folders: PairFolders, device: str, precision: KvCachePrecision | None
+    ) -> LoadedPair:
+        return await self._loading.load(folders, device=device, kv_cache_precision=precision)
+
+
+def _report(report: BenchReport, findings: tuple[Finding, ...]) -> CheckReport:
+    numbers = numbers_of(report)
+    return CheckReport(report.pair_title, judge(numbers, findings), findings, report, numbers)
+
+
+_NO_DRAFT: Final = Problem(
+    code="no_draft",
+    headline="There is no draft to check.",
+    advice="Name the draft's folder after the target's.",
+    remedies=(Remedy.CHOOSE_MODEL,),
+)
