@@ -90,13 +90,13 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
     ),
     "gated_no_token": _Sentence(
         "{repo} is only for people who accepted its licence.",
-        "Sign in on the model's page, accept the licence there, then enter an access token here.",
+        "Sign in at {page}, accept the licence there, then enter an access token here.",
         _PAGE,
     ),
     "gated_not_accepted": _Sentence(
         "Your account has not been admitted to {repo} yet.",
-        "Accept the licence on the model's page with the account that your token belongs to. Some "
-        "authors admit people by hand, which can take days.",
+        "Accept the licence at {page} with the account that your token belongs to. Some authors "
+        "admit people by hand, which can take days.",
         (Remedy.OPEN_MODEL_PAGE, Remedy.RETRY, Remedy.ENTER_TOKEN),
     ),
     "token_without_right": _Sentence(
@@ -213,6 +213,7 @@ _UNKNOWN_WORDS: Final[Mapping[str, str]] = {
     "file": "A file",
     "host": "its address",
     "folder": "the folder for models",
+    "page": "the model's page",
     "reason": "it is not safe",
 }
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NOT_WRITABLE: Final = frozenset(
-    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
+    {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENOENT}
 )
 _NO_ROUTE: Final = frozenset({errno.ENETUNREACH, errno.ENETDOWN})
 _WINDOWS_DISK_FULL: Final = frozenset({39, 112})

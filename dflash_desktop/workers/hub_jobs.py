@@ -15,7 +15,7 @@ from dflash_desktop.workers.hub_faults import (
 )
 from dflash_desktop.workers.hub_fetch import RepoFetch
 from dflash_desktop.workers.hub_plan import plan_repos
-from dflash_desktop.workers.hub_session import HubSession, prepare_environment
+from dflash_desktop.workers.hub_session import HubSession, endpoint_of, prepare_environment
 from dflash_desktop.workers.protocol import Failed, FetchRepos, PlanRepos, ReposPlanned
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def answer_hub_job(
 def _failed(command: PlanRepos | FetchRepos, fault: HubFaultError) -> Failed:
     access = command.access
     words = {name: scrubbed(word, access) for name, word in fault.words.items()}
+    if "repo" in words:
+        words["page"] = scrubbed(f"{endpoint_of(access)}/{words['repo']}", access)
     raw = scrubbed(str(fault), access)
     return Failed(command.job, fault.code, raw, facts=fault.facts, words=words)
 

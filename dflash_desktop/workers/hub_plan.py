@@ -9,7 +9,12 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.file_names import colliding_paths, too_long_path, unsafe_reason
+from dflash_desktop.domain.file_names import (
+    RECORD_FOLDER,
+    colliding_paths,
+    too_long_path,
+    unsafe_reason,
+)
 from dflash_desktop.domain.transfer import PlannedFile, RepoPlan, RepoRequest, TransferPlan
 from dflash_desktop.workers.hub_faults import HubFaultError, fault_of_response
 from dflash_desktop.workers.incoming_folder import (
@@ -68,7 +73,7 @@ def check_names(repo_id: str, files: Iterable[PlannedFile], folder: IncomingFold
     paths = [file.path for file in files]
     for path in paths:
         reason = unsafe_reason(path)
-        if reason is None and path.split("/")[0].casefold() == BOOKKEEPING:
+        if reason is None and path.split("/")[0].casefold() in (BOOKKEEPING, RECORD_FOLDER):
             reason = "this program needs that name itself"
         if reason is not None:
             raise _unsafe(repo_id, path, reason)

@@ -166,7 +166,11 @@ async def test_a_fault_comes_with_its_words(
     with pytest.raises(FetchFailedError) as caught:
         await plan(worker, HubAccess(endpoint=hub.url), tmp_path)
     assert caught.value.code == "not_found"
-    assert caught.value.words == {"repo": REPO_ID, "host": "127.0.0.1"}
+    assert caught.value.words == {
+        "repo": REPO_ID,
+        "host": "127.0.0.1",
+        "page": f"{hub.url}/{REPO_ID}",
+    }
 
 
 async def test_the_process_leaves_a_login_of_the_hubs_own_tools_alone(

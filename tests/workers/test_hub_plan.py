@@ -71,6 +71,7 @@ def test_a_commit_can_be_asked_for_and_an_unknown_one_is_gone(tmp_path: Path) ->
         "space /x",
         "ctrl\x07.bin",
         ".INCOMING/x",
+        ".dflash/manifest.json",
     ],
 )
 def test_a_name_that_must_not_be_made_refuses_the_whole_model(name: str, tmp_path: Path) -> None:
@@ -133,6 +134,7 @@ def test_access_to_a_gated_model_is_asked_for_before_the_download(
     else:
         assert isinstance(answer, Failed)
         assert answer.code == code, answer
+        assert answer.words["page"] == f"{asked.hub.url}/team/tiny-model"
         assert not asked.hub.bodies("openvino_model.bin")
 
 
