@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.transfer import PlannedFile, RepoPlan
     from dflash_desktop.workers.protocol import HubAccess
 
-_CONTENT_RANGE: Final = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _PAGE_NAMES: Final = (".html", ".htm", ".xhtml", ".md", ".svg", ".xml")
 
@@ -85,7 +86,7 @@ def _start_and_size(
             return AnswerStart.UNUSABLE
         total = match[2]
         answer = AnswerStart.WHERE_ASKED
-    if total.isdigit() and int(total) != file.size_bytes:
+    if _NUMBER.fullmatch(total) and int(total) != file.size_bytes:
         code = "truncated" if int(total) < file.size_bytes else "wrong_bytes"
         raise HubFaultError(
             code,

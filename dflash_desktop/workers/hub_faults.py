@@ -105,13 +105,13 @@ def _refusal_code(status: int, error_code: str, message: str, *, has_token: bool
 def _retry_after(headers: Mapping[str, str]) -> int:
     """Seconds that the server asks to wait; 0 if it does not say."""
     value = headers.get("Retry-After", "").strip()
-    if value.isdigit():
+    if re.fullmatch(r"[0-9]{1,9}", value):
         return min(int(value), 86_400)
-    if match := re.search(r";\s*t\s*=\s*(\d{1,5})", headers.get("RateLimit", "")):
+    if match := re.search(r";\s*t\s*=\s*([0-9]{1,5})", headers.get("RateLimit", "")):
         return int(match[1])
     try:
         return max(0, min(86_400, int(parsedate_to_datetime(value).timestamp() - time.time())))
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0
 
 

@@ -32,6 +32,10 @@ DEFAULT_ENDPOINT: Final = "https://huggingface.co"
 PRODUCT: Final = "dflash-desktop"
 _CONNECT_SECONDS: Final = 20.0
 _MAX_REDIRECTS: Final = 10
+_UNREADABLE: Final = (
+    *(ValueError, TypeError, AttributeError),
+    *(LookupError, ArithmeticError, RecursionError),
+)
 _TRUE: Final = frozenset({"1", "on", "yes", "true"})
 
 
@@ -162,7 +166,7 @@ class HubSession:
             raise fault_of_response(error.response, self._access, repo_id=repo_id) from error
         except self._errors as error:
             raise self._fault(error, self._endpoint) from error
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except _UNREADABLE as error:
             # Its parser trusts the answer: a sign-in page or another kind of server ends here.
             raw = f"the listing of {repo_id} cannot be read: {type(error).__name__}: {error}"
             words = {"repo": repo_id, "host": self.host}

@@ -19,6 +19,7 @@ from dflash_desktop.workers.protocol import (
     PlanRepos,
     ReposFetched,
     ReposPlanned,
+    pack,
 )
 from tests.fakes.fake_hub import FakeHub, HubFile, HubRepo, serve
 
@@ -44,7 +45,9 @@ class Client:
         command = PlanRepos(
             1, requests, self.access, self.incoming, self.cache_dirs, self.answer_seconds
         )
-        return answer_hub_job(command, send=self.progress.append, is_cancelled=lambda: False)
+        answer = answer_hub_job(command, send=self.progress.append, is_cancelled=lambda: False)
+        pack(answer)  # what cannot travel would be a fault of its own
+        return answer
 
     def plan(self, *requests: RepoRequest) -> tuple[RepoPlan, ...]:
         """A plan that must succeed."""
@@ -73,7 +76,9 @@ class Client:
             only_paths=only_paths,
             stall_seconds=self.stall_seconds,
         )
-        return answer_hub_job(command, send=self.progress.append, is_cancelled=is_cancelled)
+        answer = answer_hub_job(command, send=self.progress.append, is_cancelled=is_cancelled)
+        pack(answer)
+        return answer
 
     def fetch_well(self, plans: tuple[RepoPlan, ...] | None = None) -> ReposFetched:
         """A fetch that must succeed."""
