@@ -13,21 +13,11 @@ import json
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, NoReturn, Protocol, cast
 
 from dflash_desktop import __version__
-from dflash_desktop.cli import (
-    bench,
-    chat,
-    check,
-    doctor,
-    models,
-    pull,
-    recommend,
-    repair,
-    starter,
-    verify,
-)
 from dflash_desktop.cli.context import CommandContext
 from dflash_desktop.cli.result import JSON_VERSION, PrintedResult, ResultWithExitCode
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
@@ -69,7 +59,9 @@ Each command explains itself: {PROGRAM} chat --help
 class Command(Protocol):
     """What each module of a command offers; the first line of HELP is its summary."""
 
-    HELP: str
+    @property
+    def HELP(self) -> str:  # noqa: N802 - as the modules call it
+        """What it says about itself."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's own arguments."""
@@ -78,17 +70,47 @@ class Command(Protocol):
         """Do it; raises `AppError` for what a person must know."""
 
 
+class _Named:
+    """A command by the name of its module, which is imported when it is first looked at.
+
+    All of them together take longer than most have to do.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @cached_property
+    def _command(self) -> Command:
+        return cast("Command", import_module(f"{__name__}.{self._name}"))
+
+    @property
+    def HELP(self) -> str:  # noqa: N802 - as the modules call it
+        """What it says about itself."""
+        return self._command.HELP
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's own arguments."""
+        self._command.add_arguments(parser)
+
+    async def run(self, args: argparse.Namespace, context: CommandContext) -> Result:
+        """Do it."""
+        return await self._command.run(args, context)
+
+
 COMMANDS: Mapping[str, Command] = {
-    "starter": starter,
-    "chat": chat,
-    "bench": bench,
-    "recommend": recommend,
-    "pull": pull,
-    "models": models,
-    "doctor": doctor,
-    "verify": verify,
-    "repair": repair,
-    "check": check,
+    name: _Named(name)
+    for name in (
+        "starter",
+        "chat",
+        "bench",
+        "recommend",
+        "pull",
+        "models",
+        "doctor",
+        "verify",
+        "repair",
+        "check",
+    )
 }
 
 
@@ -105,8 +127,12 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(message, program=self.prog)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; parsing raises `UsageError` where argparse would exit."""
+def build_parser(arguments: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The whole command line; parsing raises `UsageError` where argparse would exit.
+
+    Where `arguments` begin with a command, its parser is enough.
+    """
+    wanted = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else tuple(COMMANDS)
     parser = _Parser(
         prog=PROGRAM,
         description="Chat with language models on this machine, sped up by DFlash drafts.",
@@ -116,7 +142,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, command in COMMANDS.items():
+    for name in wanted:
+        command = COMMANDS[name]
         summary, _, rest = command.HELP.strip().partition("\n")
         subparser = commands.add_parser(
             name,
@@ -154,7 +181,7 @@ def main(
 def _answer(arguments: Sequence[str], open_context: Callable[[], CommandContext]) -> int:
     as_json = "--json" in arguments
     try:
-        args = build_parser().parse_args(arguments)
+        args = build_parser(arguments).parse_args(arguments)
         output, exit_code = _run(COMMANDS[args.command], args, open_context)
     except SystemExit as end:  # --help and --version
         return EXIT_OK if end.code is None else int(end.code)

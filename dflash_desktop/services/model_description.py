@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.library import ModelRole
 from dflash_desktop.domain.model_facts import ModelKind
-from dflash_desktop.services.model_inspection import inspect_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +32,9 @@ def describe_model(folder: Path, *, name: str = "") -> tuple[ModelRole, str]:
     `name` is what the model is called where it came from, if that is more than the folder's name.
     Raises `AppError` ("folder_unreadable") when the folder cannot be looked into.
     """
+    # Listing models must not wait for what only a new one needs.
+    from dflash_desktop.services.model_inspection import inspect_model
+
     facts = inspect_model(folder)
     return _role(facts), _precision(folder, facts, name or folder.name)
 

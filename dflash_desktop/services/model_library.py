@@ -22,7 +22,6 @@ from dflash_desktop.services.added_models import (
     keep_hashes,
     records_of_added,
 )
-from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.file_tree import is_same
 from dflash_desktop.services.installed_pairs import installed_pairs
 from dflash_desktop.services.library_lock import library_changing
@@ -279,6 +278,9 @@ class ModelLibrary:
         )
 
     def _catalogue(self) -> Catalogue:
+        # Listing models must not wait for it.
+        from dflash_desktop.services.catalogue_store import load_catalogue
+
         try:
             return load_catalogue(own_file=self._paths.own_pairs_file)
         except AppError as error:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,9 @@ from tests.fakes.bench_worker import BenchLauncher, Speeds
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
-    from pathlib import Path
+
+SOME_FOLDER = Path(__file__).parents[1]
+"""The made-up worker does not look into it."""
 
 
 @pytest.fixture
@@ -31,9 +34,9 @@ def arguments(*extra: str) -> list[str]:
     return [
         "bench",
         "--target",
-        "/fake/target",
+        str(SOME_FOLDER),
         "--draft",
-        "/fake/draft",
+        str(SOME_FOLDER / "cli"),
         "--device",
         "CPU",
         *extra,
