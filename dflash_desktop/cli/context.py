@@ -127,6 +127,7 @@ class CommandContext:
         """The downloads of this installation; what is given goes before the settings."""
         from dflash_desktop.services.downloads import open_downloads
         from dflash_desktop.services.hub_reach import SettingsHubReach
+        from dflash_desktop.services.transfer_attempt import TransferLimits
 
         hub = SettingsHubReach(
             settings=self.settings,
@@ -135,7 +136,12 @@ class CommandContext:
             max_bytes_per_second=max_bytes_per_second,
         )
         return open_downloads(
-            paths=self.paths, launcher=self.launcher, models=self.models, hub=hub
+            paths=self.paths,
+            launcher=self.launcher,
+            models=self.models,
+            hub=hub,
+            # A script must come to an end where a window may wait.
+            limits=TransferLimits(waits_for_network=False),
         )
 
     @cached_property

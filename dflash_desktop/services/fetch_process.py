@@ -10,15 +10,28 @@ from typing import TYPE_CHECKING, Final
 import psutil
 
 from dflash_desktop.services.worker_channel import WorkerChannel
-from dflash_desktop.workers.protocol import Failed
+from dflash_desktop.workers.protocol import (
+    Cancel,
+    Failed,
+    Fetched,
+    FetchRepos,
+    FetchWheelMember,
+    PlanRepos,
+    ReposFetched,
+    ReposPlanned,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from dflash_desktop.services.worker_launch import WorkerCommand
-    from dflash_desktop.workers.protocol import Command, Event
+    from dflash_desktop.workers.protocol import Event
+
+FetchJob = PlanRepos | FetchRepos | FetchWheelMember
+_Answer = ReposPlanned | ReposFetched | Fetched | Failed
 
 _END_SECONDS: Final = 5.0
+_WRITING_SECONDS: Final = 0.8
 
 
 class FetchFailedError(Exception):
@@ -45,7 +58,7 @@ class Tick:
 
 
 async def fetch_events(
-    worker: WorkerCommand, job: Command, *, tick_seconds: float | None = None
+    worker: WorkerCommand, job: FetchJob, *, tick_seconds: float | None = None
 ) -> AsyncGenerator[Event | Tick, None]:
     """Yield what the worker says, and a `Tick` whenever it was silent for that long.
 
@@ -56,6 +69,7 @@ async def fetch_events(
         channel = WorkerChannel(worker)
     except OSError as error:
         raise FetchFailedError("worker_error", str(error)) from error
+    is_over = False
     try:
         channel.send(job)
         async with (
@@ -63,13 +77,27 @@ async def fetch_events(
             aclosing(_with_ticks(events, channel.pid, tick_seconds)) as ticking,
         ):
             async for event in ticking:
+                is_over = isinstance(event, _Answer)
                 if isinstance(event, Failed):
                     raise FetchFailedError(event.code, event.raw, event.facts, event.words)
                 yield event
+        is_over = True
         raise FetchFailedError("worker_error", "\n".join((channel.fault, *channel.log_tail())))
     finally:
+        if not is_over:
+            await _let_finish_writing(channel, job)
         channel.kill_tree()
         await asyncio.wait([channel.exited], timeout=_END_SECONDS)
+
+
+async def _let_finish_writing(channel: WorkerChannel, job: FetchJob) -> None:
+    """A process that is asked to stop first writes what it holds: up to a megabyte of a file."""
+    channel.send(Cancel(job.job))
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_WRITING_SECONDS), aclosing(channel.events()) as events:
+            async for event in events:
+                if isinstance(event, _Answer):
+                    return
 
 
 async def _with_ticks(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.transfer import incoming_folder_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from dflash_desktop.domain.library import InstalledModel, ModelFile
@@ -24,25 +26,24 @@ class LibraryInstalling:
     def __init__(self, *, library: ModelLibrary) -> None:
         self._library = library
 
+    def known(self, plan: RepoPlan) -> RepoPlan:
+        """The plan, with what is installed already counted as present."""
+        paths = self._same_files(plan)
+        files = (
+            replace(file, present_bytes=file.size_bytes) if file.path in paths else file
+            for file in plan.files
+        )
+        return replace(plan, files=tuple(files))
+
     async def bring_back(self, incoming: Path, plan: RepoPlan) -> None:
         """Link installed files of the same content into the incoming folder. Raises `OSError`.
 
         A new version of a model often changes only a few of its files.
         """
         model = self._own(plan.repo_id)
-        if model is None:
-            return
-        known = {(file.path, file.size_bytes, file.sha256) for file in model.manifest.files}
-        same_commit = model.manifest.commit == plan.commit
-        sizes = {(file.path, file.size_bytes) for file in model.manifest.files}
-        wanted = [
-            file.path
-            for file in plan.files
-            if (file.path, file.size_bytes, file.sha256) in known
-            or (same_commit and (file.path, file.size_bytes) in sizes)
-        ]
-        folder = incoming / incoming_folder_name(plan.repo_id)
-        await asyncio.to_thread(_lay, model.path, folder, wanted)
+        if model is not None:
+            folder = incoming / incoming_folder_name(plan.repo_id)
+            await asyncio.to_thread(_lay, model.path, folder, self._same_files(plan))
 
     async def install(
         self, incoming: Path, plan: RepoPlan, files: tuple[ModelFile, ...], *, endpoint: str
@@ -67,12 +68,27 @@ class LibraryInstalling:
             folder, repo_id=plan.repo_id, commit=plan.commit, endpoint=endpoint, files=files
         )
 
+    def _same_files(self, plan: RepoPlan) -> frozenset[str]:
+        """Planned files that are installed: by hash, or by name and size in the same commit."""
+        model = self._own(plan.repo_id)
+        if model is None:
+            return frozenset()
+        hashes = {(file.path, file.size_bytes, file.sha256) for file in model.manifest.files}
+        is_same = model.manifest.commit == plan.commit
+        sizes = {(file.path, file.size_bytes) for file in model.manifest.files if is_same}
+        return frozenset(
+            file.path
+            for file in plan.files
+            if (file.path, file.size_bytes, file.sha256) in hashes
+            or (file.path, file.size_bytes) in sizes
+        )
+
     def _own(self, repo_id: str) -> InstalledModel | None:
         model = self._library.find(repo_id)
         return model if model is not None and model.is_ours else None
 
 
-def _lay(source: Path, folder: Path, paths: list[str]) -> None:
+def _lay(source: Path, folder: Path, paths: Iterable[str]) -> None:
     """Link each file, or copy it where the disk has no links; what is there already stays."""
     for path in paths:
         old, new = source / path, folder / path

@@ -42,6 +42,7 @@ class TransferLimits:
     quiet_seconds: float = 5.0  # then it is said, and a new network is worth a new attempt
     wait_factor: float = 1.0  # of all waiting between attempts; tests take less
     give_up_after: int = GIVE_UP_AFTER_FAILURES
+    waits_for_network: bool = True  # without a network for as long as it takes
 
 
 DEFAULT_LIMITS: Final = TransferLimits()

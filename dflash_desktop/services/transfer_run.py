@@ -61,6 +61,9 @@ class HubReach(Protocol):
 class Installing(Protocol):
     """Where verified files go, and where some of them may already be."""
 
+    def known(self, plan: RepoPlan) -> RepoPlan:
+        """The plan, with what is installed already counted as present."""
+
     async def bring_back(self, incoming: Path, plan: RepoPlan) -> None:
         """Lay what is already installed of it into the incoming folder, to be verified there.
 
@@ -99,8 +102,13 @@ class TransferWorld:
         async with aclosing(fetch_events(self.launcher.fetch(), job)) as events:
             async for event in events:
                 if isinstance(event, ReposPlanned):
-                    return event.plan
+                    return self._with_installed(event.plan)
         raise FetchFailedError("worker_error", "no plan came")
+
+    def _with_installed(self, plan: TransferPlan) -> TransferPlan:
+        known = replace(plan, repos=tuple(self.installing.known(repo) for repo in plan.repos))
+        found_bytes = plan.missing_bytes - known.missing_bytes
+        return replace(known, needed_disk_bytes=max(0, plan.needed_disk_bytes - found_bytes))
 
 
 class TransferRun:
@@ -244,7 +252,8 @@ class TransferRun:
             problems.stalled(limits.stall_seconds) if is_stall else self._world.explain(error)
         )
         self._failures += 1
-        if self._failures >= limits.give_up_after:
+        is_patient = error.code == "offline" and limits.waits_for_network
+        if self._failures >= limits.give_up_after and not is_patient:
             raise AppError(problem) from error
         asked = error.facts.get("retry_after_seconds")
         seconds = wait_seconds(

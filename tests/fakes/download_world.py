@@ -58,6 +58,9 @@ class ShelfInstalling:
         self.brought_back: list[str] = []
         self.refuses: list[Problem] = []
 
+    def known(self, plan: RepoPlan) -> RepoPlan:
+        return plan
+
     async def bring_back(self, incoming: Path, plan: RepoPlan) -> None:
         self.brought_back.append(plan.repo_id)
 

@@ -149,16 +149,20 @@ def main() -> None:
         return
     Path(os.environ[JOB_VARIABLE]).write_bytes(frame[0])
     job = protocol.decode_command(frame[0])
+    if not isinstance(job, protocol.PlanRepos | protocol.FetchRepos):
+        raise TypeError(f"{job} is no job of these tests")
     for step in msgspec.json.decode(os.environ[SCRIPT_VARIABLE], type=list[Step]):
         if isinstance(step, Stall):
-            incoming.read()
-        if isinstance(step, Stall | Die):
+            break
+        if isinstance(step, Die):
             return
         if isinstance(step, Wait):
             time.sleep(step.seconds)
         else:
             send(_answer(job, step))
-    incoming.read()  # as the real one, it waits to be ended
+    # As the real one, it ends when it is told to, by a frame or by the end of the stream.
+    if protocol.read_frame(incoming) is not None:
+        send(protocol.Failed(job.job, "cancelled", ""))
 
 
 if __name__ == "__main__":

@@ -220,6 +220,17 @@ async def test_it_gives_up_in_words_and_goes_on_when_a_person_says_so(
     assert done.problem is None
 
 
+async def test_without_a_network_a_window_waits_for_as_long_as_it_takes(
+    world: DownloadWorld, fetch: ScriptedFetch
+) -> None:
+    world.limits = replace(world.limits, give_up_after=2)
+    fetch.then((Plan(),), *[(Fail("offline"),)] * 4, (Deliver(),))
+    async with running(world) as downloads:
+        downloads.add(wish())
+        done = await until_state(downloads, TransferState.DONE)
+    assert done.attempt == 5
+
+
 async def test_what_will_not_pass_fails_at_once_and_the_next_one_runs(
     world: DownloadWorld, fetch: ScriptedFetch
 ) -> None:
