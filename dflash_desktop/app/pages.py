@@ -89,6 +89,7 @@ class Pages:
         window.sidebar.new_chat_requested.connect(lambda: self.show(Page.CHAT))
         window.header.models_requested.connect(lambda: self.show(Page.MODELS))
         window.header.setup_requested.connect(lambda: self.show(Page.SETUP))
+        self.chat_pane.setup_requested.connect(lambda: self.show(Page.SETUP))
         window.header.measure_requested.connect(lambda: self.show(Page.MEASURE))
 
     def begin(self) -> None:

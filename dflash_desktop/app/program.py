@@ -213,6 +213,8 @@ class Program:
 
         folder = resources_dir() / "licences"
         licences = {p.stem: p.read_text(encoding="utf-8") for p in sorted(folder.glob("*.txt"))}
-        AboutDialog(
+        dialog = AboutDialog(
             theme=self._theme, logo=self._logo, licences=licences, parent=self.window
-        ).open()
+        )
+        dialog.setup_requested.connect(self.window.header.setup_requested)
+        dialog.open()

@@ -11,6 +11,7 @@ from dflash_desktop.domain.units import format_bytes
 if TYPE_CHECKING:
     from dflash_desktop.domain.memory_budget import MemoryBudget
     from dflash_desktop.domain.memory_pool import MemoryPool
+    from dflash_desktop.domain.memory_use import MemoryUse
 
 
 class PartKind(StrEnum):
@@ -21,6 +22,7 @@ class PartKind(StrEnum):
     KV_CACHE = "KV cache"
     VISION = "pictures"
     OVERHEAD = "overhead"
+    ENGINE = "engine"  # where only the sum is known
     OTHERS = "in use"
     RESERVE = "kept free"
     FOR_MODELS = "for models"
@@ -99,5 +101,40 @@ def parts_of_pool(pool: MemoryPool) -> tuple[MemoryPart, ...]:
             "Stays free, so that what you open next does not slow everything down.",
         ),
         (PartKind.FOR_MODELS, pool.usable_bytes, "What a model may take."),
+    )
+    return tuple(MemoryPart(*one) for one in sizes if one[1] > 0)
+
+
+def parts_of_use(use: MemoryUse) -> tuple[MemoryPart, ...]:
+    """What the loaded pair takes of the device's memory now, beside everything else in it."""
+    how = "Computed from its files." if use.is_estimated else "Of what the engine takes now."
+    if use.parts is None:
+        engine: tuple[tuple[PartKind, int, str], ...] = (
+            (PartKind.ENGINE, use.engine_bytes, "The engine with the loaded model."),
+        )
+    else:
+        engine = (
+            (PartKind.TARGET, use.parts.target_bytes, f"The model that answers. {how}"),
+            (
+                PartKind.DRAFT,
+                use.parts.draft_bytes,
+                f"The small model that proposes words. {how}",
+            ),
+            (
+                PartKind.KV_CACHE,
+                use.parts.kv_cache_bytes,
+                f"The models' memory of the conversation. {how}",
+            ),
+            (
+                PartKind.OVERHEAD,
+                use.parts.overhead_bytes,
+                "The rest: the runtime, its compiled kernels and intermediate results.",
+            ),
+        )
+    sizes = (
+        *engine,
+        (PartKind.OTHERS, use.other_bytes, "What the system and other programs take."),
+        (PartKind.RESERVE, use.reserve_bytes, "Stays free for what you open next."),
+        (PartKind.FREE, use.free_bytes, "What a model could still take."),
     )
     return tuple(MemoryPart(*one) for one in sizes if one[1] > 0)

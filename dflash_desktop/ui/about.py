@@ -6,7 +6,7 @@ import platform
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, qVersion
+from PySide6.QtCore import Qt, Signal, qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -70,7 +70,12 @@ def version_facts() -> tuple[tuple[str, str], ...]:
 
 
 class AboutDialog(QDialog):
-    """Shows one tab each for the keys, the versions and the licences."""
+    """Shows one tab each for the keys, the versions and the licences.
+
+    Signals: `setup_requested`.
+    """
+
+    setup_requested = Signal()
 
     def __init__(
         self,
@@ -108,7 +113,12 @@ class AboutDialog(QDialog):
         tabs.addTab(_licence_page(licences), "Licences")
         close = Button("Close", theme=theme)
         close.clicked.connect(self.accept)
+        set_up = Button("Set up…", theme=theme)
+        set_up.setToolTip("What this machine can run, and getting a model for it")
+        set_up.clicked.connect(self.accept)
+        set_up.clicked.connect(self.setup_requested)
         bottom = QHBoxLayout()
+        bottom.addWidget(set_up)
         bottom.addStretch(1)
         bottom.addWidget(close)
         column = QVBoxLayout(self)

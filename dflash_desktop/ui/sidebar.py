@@ -114,8 +114,11 @@ class Sidebar(SurfaceFrame):
         self._place_more_button(index)
 
     def show_page(self, page: Page) -> None:
-        """Mark the page that is shown; what stands in for the chat counts as the chat."""
-        self._pages.get(page, self._pages[Page.CHAT]).setChecked(True)
+        """Mark the page that is shown; one that is not in the navigation marks none."""
+        self._group.setExclusive(False)  # else the last one stays marked
+        for one, button in self._pages.items():
+            button.setChecked(one is page)
+        self._group.setExclusive(True)
 
     def show_count(self, page: Page, count: int) -> None:
         """How many things wait on a page, beside its name; 0 shows the name alone."""
@@ -213,7 +216,7 @@ class Sidebar(SurfaceFrame):
     def _built_navigation(self) -> QVBoxLayout:
         column = QVBoxLayout()
         column.setSpacing(2)
-        group = QButtonGroup(self)
+        self._group = QButtonGroup(self)
         self._pages: dict[Page, Button] = {}
         for page in NAVIGATION:
             button = Button(
@@ -222,7 +225,7 @@ class Sidebar(SurfaceFrame):
             button.setProperty("align", "left")
             button.setCheckable(True)
             button.clicked.connect(lambda _, page=page: self.page_requested.emit(page))
-            group.addButton(button)
+            self._group.addButton(button)
             column.addWidget(button)
             self._pages[page] = button
         return column

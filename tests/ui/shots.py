@@ -30,6 +30,8 @@ from dflash_desktop.domain.generation import (
     TextOrigin,
     TextRun,
 )
+from dflash_desktop.domain.memory_pool import PoolKind
+from dflash_desktop.domain.memory_use import EngineParts, MemoryUse
 from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.domain.settings import Theme as ThemeChoice
 from dflash_desktop.ui.chat.pane import ChatPane
@@ -75,6 +77,16 @@ Some things to keep in mind:
 > The target always has the last word.
 '''
 STATS = GenerationStats(42, 312, 87, 1, 0.213, 6.47, 3)
+MEMORY = MemoryUse(
+    pool=PoolKind.SHARED,
+    device_name="Intel(R) Arc(TM) 140V GPU (16GB)",
+    pool_bytes=17_900_000_000,
+    engine_bytes=7_700_000_000,
+    other_bytes=3_400_000_000,
+    reserve_bytes=2_000_000_000,
+    parts=EngineParts(5_700_000_000, 866_000_000, 436_000_000, 698_000_000),
+    is_estimated=True,
+)
 VERDICT = SpeedVerdict(
     2.4, 20.1, datetime(2026, 11, 29, tzinfo=UTC), "compared with 20.1 tok/s without the draft"
 )
@@ -163,6 +175,7 @@ def stream(pane: ChatPane, text: str) -> None:
         pane.meter._history.keep_point()
         QApplication.processEvents()
     pane.show_context(354, 8192)
+    pane.show_memory(MEMORY)
 
 
 def waiting(pane: ChatPane) -> None:
@@ -289,6 +302,7 @@ def resting(pane: ChatPane) -> None:
     )
     pane.finish_answer(message, VERDICT)
     pane.show_context(7460, 8192)
+    pane.show_memory(replace(MEMORY, other_bytes=9_400_000_000))
 
 
 def long_text(pane: ChatPane) -> None:

@@ -28,3 +28,10 @@ def test_licences_are_shown_and_versions_can_be_copied(qtbot: QtBot, theme: Them
     assert text.toPlainText() == "lucide\n\nISC License"
     next(b for b in dialog.findChildren(QPushButton) if b.text() == "Copy").click()
     assert f"DFlash Desktop: {__version__}" in QGuiApplication.clipboard().text()
+
+
+def test_the_setup_can_be_begun_from_the_help(qtbot: QtBot, theme: Theme) -> None:
+    dialog = AboutDialog(theme=theme, logo=QIcon(), licences={})
+    qtbot.addWidget(dialog)
+    with qtbot.waitSignal(dialog.setup_requested):
+        next(b for b in dialog.findChildren(QPushButton) if b.text() == "Set up…").click()

@@ -20,7 +20,7 @@ from dflash_desktop.ui.conversation_list import Heading
 from dflash_desktop.ui.engine_words import Fact, StateWords, Tone, WayOut
 from dflash_desktop.ui.header import NO_MODEL, DraftBadge, Header
 from dflash_desktop.ui.main_window import MINIMUM_SIZE, MainWindow
-from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.pages import NAVIGATION, Page
 from dflash_desktop.ui.sidebar import Sidebar
 from dflash_desktop.ui.status_line import StatusLine
 from tests.ui.shell_values import PAIR, PROBLEM
@@ -213,10 +213,12 @@ def test_a_deleted_conversation_can_be_brought_back_from_the_bar(
     assert not button(sidebar, "Undo").isVisible()
 
 
-def test_the_setup_counts_as_the_chat_in_the_navigation(sidebar: Sidebar) -> None:
+def test_the_setup_marks_nothing_in_the_navigation(sidebar: Sidebar) -> None:
     sidebar.show_page(Page.MODELS)
     sidebar.show_page(Page.SETUP)
-    assert button(sidebar, "Chat").isChecked()
+    assert not any(button(sidebar, page.value).isChecked() for page in NAVIGATION)
+    sidebar.show_page(Page.MODELS)
+    assert [p for p in NAVIGATION if button(sidebar, p.value).isChecked()] == [Page.MODELS]
 
 
 def test_the_page_that_is_shown_stands_out_in_the_navigation(sidebar: Sidebar) -> None:

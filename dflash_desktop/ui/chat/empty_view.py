@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from dflash_desktop.ui.theme import GAP_HUGE, GAP_LARGE, GAP_SMALL, TextRole
-from dflash_desktop.ui.widgets.buttons import Button
+from dflash_desktop.ui.theme import GAP_LARGE, GAP_SMALL, TextRole
+from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ _WIDTH: Final = 440
 
 
 class EmptyView(QWidget):
-    """Signals: `question_chosen(str)`."""
+    """Signals: `question_chosen(str)`, `setup_requested`."""
 
     question_chosen = Signal(str)
+    setup_requested = Signal()
 
     def __init__(self, *, theme: Theme) -> None:
         super().__init__()
@@ -40,6 +41,11 @@ class EmptyView(QWidget):
             button.setStyleSheet("text-align: left")
             button.clicked.connect(lambda _=False, q=question: self.question_chosen.emit(q))
             questions.addWidget(button)
+        self._set_up = Button("Choose a model for this machine", theme=theme)
+        self._set_up.clicked.connect(self.setup_requested)
+        self._others = Button("Find a model for this machine…", theme=theme, kind=ButtonKind.LINK)
+        self._others.setToolTip("Which models fit, which is best, and getting it")
+        self._others.clicked.connect(self.setup_requested)
         column = QWidget()
         column.setFixedWidth(_WIDTH)
         inside = QVBoxLayout(column)
@@ -49,8 +55,10 @@ class EmptyView(QWidget):
         inside.addWidget(self._words)
         inside.addSpacing(GAP_LARGE - GAP_SMALL)
         inside.addWidget(self._questions)
+        for button in (self._set_up, self._others):
+            inside.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, GAP_HUGE, 0, GAP_HUGE)
+        rows.setContentsMargins(0, GAP_SMALL, 0, GAP_SMALL)
         rows.addStretch(2)
         rows.addWidget(column, alignment=Qt.AlignmentFlag.AlignHCenter)
         rows.addStretch(3)
@@ -61,3 +69,5 @@ class EmptyView(QWidget):
         self._heading.show_text(f"Ask {title}" if title else "No model is loaded yet")
         self._words.show_text(note or "It runs on this machine. Nothing you write leaves it.")
         self._questions.setVisible(bool(title))
+        self._set_up.setVisible(not title)
+        self._others.setVisible(bool(title))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SamplingParams,
         TextRun,
     )
+    from dflash_desktop.domain.memory_use import MemoryUse
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.ui.theme import Theme
 
@@ -43,7 +44,7 @@ class ChatPane(QWidget):
 
     Signals: `send_requested(str)`, `stop_requested`, `retry_requested`, `measure_requested`,
     `draft_toggled(bool)`, `show_draft_tokens_toggled(bool)`, `system_prompt_changed(str)`,
-    `sampling_changed(SamplingParams)`, `remedy_chosen(Remedy)`.
+    `sampling_changed(SamplingParams)`, `remedy_chosen(Remedy)`, `setup_requested`.
     """
 
     send_requested = Signal(str)
@@ -55,6 +56,7 @@ class ChatPane(QWidget):
     system_prompt_changed = Signal(str)
     sampling_changed = Signal(object)
     remedy_chosen = Signal(object)
+    setup_requested = Signal()
 
     def __init__(
         self, *, theme: Theme, report: Callable[[Problem], str], parent: QWidget | None = None
@@ -79,6 +81,7 @@ class ChatPane(QWidget):
         self.composer.system_prompt_changed.connect(self.system_prompt_changed)
         self.composer.sampling_changed.connect(self.sampling_changed)
         self._empty.question_chosen.connect(self.send_requested)
+        self._empty.setup_requested.connect(self.setup_requested)
         self.transcript.retry_requested.connect(self.retry_requested)
         self.transcript.link_clicked.connect(_open_in_browser)
         self._problem.remedy_chosen.connect(self.remedy_chosen)
@@ -211,6 +214,10 @@ class ChatPane(QWidget):
         share = used_tokens / context_tokens if used_tokens and context_tokens else 0.0
         is_nearly_full = share >= NEARLY_FULL_SHARE
         self._line.show_nearly_full(f"context {min(share, 1):.0%} full" if is_nearly_full else "")
+
+    def show_memory(self, use: MemoryUse | None) -> None:
+        """What is taken of the memory; None while that is not known."""
+        self.meter.show_memory(use)
 
     def show_system_prompt(self, text: str) -> None:
         """The instructions of this chat."""

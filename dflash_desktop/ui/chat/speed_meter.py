@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout
 from dflash_desktop.domain.generation import DraftState
 from dflash_desktop.domain.units import significant
 from dflash_desktop.ui.chat.answer_words import DRAFT_WORDS, UNKNOWN
+from dflash_desktop.ui.chat.meter_blocks import ContextBlock, MemoryBlock, block, value_label
 from dflash_desktop.ui.chat.speed_history import SpeedHistory
-from dflash_desktop.ui.chat.speed_widgets import NEARLY_FULL_SHARE, ShareBar, Sparkline
+from dflash_desktop.ui.chat.speed_widgets import Sparkline
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import (
     GAP,
     GAP_SMALL,
     GAP_TINY,
-    SIZE_INTERFACE,
     SIZE_NUMBER,
     TextRole,
     interface_font,
@@ -30,6 +30,7 @@ from dflash_desktop.ui.widgets.switch import Switch
 if TYPE_CHECKING:
     from dflash_desktop.domain.draft_policy import SpeedVerdict
     from dflash_desktop.domain.generation import DraftUse, GenerationStats
+    from dflash_desktop.domain.memory_use import MemoryUse
     from dflash_desktop.ui.theme import Theme
 
 PANEL_WIDTH: Final = 256
@@ -43,7 +44,6 @@ _DRAFT_HELP: Final = (
     "A small model that proposes the next words. The target checks them in one pass, so the "
     "text stays the target's own."
 )
-_CONTEXT_HELP: Final = "How much of the model's memory of this chat is used, in tokens."
 
 
 class SpeedMeter(SurfaceFrame):
@@ -75,8 +75,8 @@ class SpeedMeter(SurfaceFrame):
             "Compare with and without the draft on this machine; takes less than a minute"
         )
         self._measure.clicked.connect(self.measure_requested)
-        self._per_step = _value_label()
-        self._accepted = _value_label()
+        self._per_step = value_label()
+        self._accepted = value_label()
         self._line = Sparkline(theme=theme)
         self._draft_state = Label(role=TextRole.STRONG)
         self._draft_switch = Switch("Use the draft", theme=theme)
@@ -87,14 +87,12 @@ class SpeedMeter(SurfaceFrame):
         self._marks.setCheckable(True)
         self._marks.setToolTip("Tint the words that the draft proposed and the target accepted")
         self._marks.clicked.connect(self.show_draft_tokens_toggled)
-        self._context_words = _value_label()
-        self._context_bar = ShareBar("Context", theme=theme)
-        self._context_notice = Label(role=TextRole.WARN, wraps=True)
+        self._context = ContextBlock(theme=theme)
+        self._memory = MemoryBlock(theme=theme)
         self._timer = QTimer(self)
         self._timer.setInterval(UPDATE_MS)
         self._timer.timeout.connect(self._on_tick)
         self._lay_out()
-        self.show_context(None, None)
         self._show_numbers()
 
     def _lay_out(self) -> None:
@@ -102,12 +100,11 @@ class SpeedMeter(SurfaceFrame):
         rows = QVBoxLayout(content)
         rows.setContentsMargins(GAP, GAP, GAP, GAP)
         rows.setSpacing(GAP)
-        for index, block in enumerate(
-            (self._speed_block(), self._draft_block(), self._context_block())
-        ):
-            if index:
-                rows.addWidget(Line(Qt.Orientation.Horizontal))
-            rows.addLayout(block)
+        for upper in (self._speed_block(), self._draft_block()):
+            rows.addLayout(upper)
+            rows.addWidget(Line(Qt.Orientation.Horizontal))
+        rows.addWidget(self._context)
+        rows.addWidget(self._memory)
         rows.addStretch()
         area = QScrollArea()
         area.setWidget(content)
@@ -119,7 +116,7 @@ class SpeedMeter(SurfaceFrame):
         self.setFixedWidth(PANEL_WIDTH)
 
     def _speed_block(self) -> QVBoxLayout:
-        rows = _block("SPEED")
+        rows = block("SPEED")
         number = QHBoxLayout()
         number.setSpacing(GAP_SMALL)
         number.addWidget(self._number)
@@ -152,7 +149,7 @@ class SpeedMeter(SurfaceFrame):
         return rows
 
     def _draft_block(self) -> QVBoxLayout:
-        rows = _block("DRAFT", tip=_DRAFT_HELP)
+        rows = block("DRAFT", tip=_DRAFT_HELP)
         state = QHBoxLayout()
         state.addWidget(self._draft_state, 1)
         state.addWidget(self._draft_switch)
@@ -160,13 +157,6 @@ class SpeedMeter(SurfaceFrame):
         rows.addWidget(self._draft_reason)
         rows.addSpacing(GAP_TINY)
         rows.addWidget(self._marks)
-        return rows
-
-    def _context_block(self) -> QVBoxLayout:
-        rows = _block("CONTEXT", tip=_CONTEXT_HELP)
-        rows.addWidget(self._context_bar)
-        rows.addWidget(self._context_words)
-        rows.addWidget(self._context_notice)
         return rows
 
     def begin_answer(self) -> None:
@@ -212,19 +202,11 @@ class SpeedMeter(SurfaceFrame):
 
     def show_context(self, used_tokens: int | None, context_tokens: int | None) -> None:
         """How full the context is; None while it is not known."""
-        if used_tokens is None or not context_tokens:
-            self._context_words.show_text(UNKNOWN)
-            self._context_bar.show_share(0, "not known yet")
-            self._context_notice.hide()
-            return
-        share = used_tokens / context_tokens
-        words = f"{used_tokens:,} of {context_tokens:,} tokens"
-        self._context_words.show_text(words)
-        self._context_bar.show_share(share, words)
-        self._context_notice.setVisible(share >= NEARLY_FULL_SHARE)
-        self._context_notice.show_text(
-            f"{min(share, 1):.0%} full. Soon the oldest messages will not fit any more."
-        )
+        self._context.show_context(used_tokens, context_tokens)
+
+    def show_memory(self, use: MemoryUse | None) -> None:
+        """What is taken of the memory; None while that is not known."""
+        self._memory.show_use(use)
 
     def _on_tick(self) -> None:
         self._history.keep_point()
@@ -285,19 +267,3 @@ def _ratio(
 def _compared_with(verdict: SpeedVerdict, baseline: float) -> str:
     when = f" on {verdict.measured_at:%d %b}" if verdict.measured_at else ""
     return f"vs {significant(baseline)} tok/s without the draft, measured here{when}"
-
-
-def _block(title: str, *, tip: str = "") -> QVBoxLayout:
-    rows = QVBoxLayout()
-    rows.setSpacing(GAP_TINY)
-    heading = Label(title, role=TextRole.OVERLINE)
-    heading.setToolTip(tip)
-    rows.addWidget(heading)
-    rows.addSpacing(GAP_TINY)
-    return rows
-
-
-def _value_label() -> Label:
-    label = Label(UNKNOWN)
-    label.setFont(interface_font(SIZE_INTERFACE, tabular=True))
-    return label

@@ -11,8 +11,9 @@ from dflash_desktop.ui.theme import GAP_SMALL
 class FlowRow(QLayout):
     """Lays widgets out like words in a paragraph, in their own sizes."""
 
-    def __init__(self, *widgets: QWidget) -> None:
+    def __init__(self, *widgets: QWidget, line_gap: int = GAP_SMALL) -> None:
         super().__init__()
+        self._line_gap = line_gap
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(GAP_SMALL)
@@ -72,7 +73,7 @@ class FlowRow(QLayout):
                 continue
             hint = item.sizeHint()
             if line_height and x + hint.width() > rect.right() + 1:
-                x, y = rect.x(), y + line_height + self.spacing()
+                x, y = rect.x(), y + line_height + self._line_gap
                 line_height = 0
             if is_real:
                 item.setGeometry(QRect(QPoint(x, y), hint))

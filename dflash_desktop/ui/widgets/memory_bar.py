@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, Q
 from dflash_desktop.domain.memory_parts import MemoryPart, PartKind
 from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.ui.colours import ColourRole
-from dflash_desktop.ui.theme import GAP_SMALL, TextRole
+from dflash_desktop.ui.theme import GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 
@@ -41,8 +41,9 @@ _LOOKS: Final = {
     PartKind.KV_CACHE: _Look(ColourRole.TEXT_MUTED),
     PartKind.VISION: _Look(ColourRole.DRAFT_TINT, ColourRole.ACCENT, Qt.BrushStyle.Dense6Pattern),
     PartKind.OVERHEAD: _Look(ColourRole.BORDER, ColourRole.TEXT_MUTED, Qt.BrushStyle.FDiagPattern),
-    PartKind.OTHERS: _Look(ColourRole.TEXT_MUTED),
-    PartKind.RESERVE: _Look(ColourRole.BORDER, ColourRole.TEXT_MUTED, Qt.BrushStyle.FDiagPattern),
+    PartKind.ENGINE: _Look(ColourRole.ACCENT),
+    PartKind.OTHERS: _Look(ColourRole.BORDER, ColourRole.TEXT_MUTED, Qt.BrushStyle.Dense5Pattern),
+    PartKind.RESERVE: _Look(ColourRole.SURFACE, ColourRole.TEXT_MUTED, Qt.BrushStyle.HorPattern),
     PartKind.FOR_MODELS: _Look(ColourRole.DRAFT_TINT),
     PartKind.FREE: _Look(ColourRole.SURFACE),
 }
@@ -136,8 +137,7 @@ class MemoryLegend(QWidget):
     def __init__(self, *, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._row = FlowRow()
-        self._row.setSpacing(GAP_SMALL + 4)
+        self._row = FlowRow(line_gap=GAP_TINY)
         self.setLayout(self._row)
         self._parts: tuple[MemoryPart, ...] = ()
 

@@ -134,6 +134,8 @@ class MachinePage(PageColumn):
         self._reserve.setDecimals(1)
         self._reserve.setSingleStep(0.5)
         self._reserve.setSuffix(" GB")
+        # Qt gives the text of a styled spin box no padding.
+        self._reserve.lineEdit().setTextMargins(GAP_SMALL, 0, 0, 0)
         self._reserve.setAccessibleName(words.title)
         self._reserve.setAccessibleDescription(words.help)
         self._reserve.valueChanged.connect(

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from dflash_desktop.domain.draft_policy import SpeedVerdict
 from dflash_desktop.domain.generation import DraftState, DraftUse, GenerationStats
+from dflash_desktop.domain.memory_pool import PoolKind
+from dflash_desktop.domain.memory_use import EngineParts, MemoryUse
 from dflash_desktop.ui.chat.speed_history import SpeedHistory
 from dflash_desktop.ui.chat.speed_meter import SpeedMeter
 from dflash_desktop.ui.widgets.switch import Switch
@@ -21,6 +23,17 @@ if TYPE_CHECKING:
 
 STATS = GenerationStats(42, 312, 87, 1, 0.21, 6.47, 3)
 VERDICT = SpeedVerdict(2.4, 20.1, datetime(2026, 11, 29, tzinfo=UTC), "compared with 20.1 tok/s")
+
+MEMORY = MemoryUse(
+    pool=PoolKind.SHARED,
+    device_name="Intel(R) Arc(TM) 140V GPU (16GB)",
+    pool_bytes=16_000_000_000,
+    engine_bytes=7_000_000_000,
+    other_bytes=3_000_000_000,
+    reserve_bytes=1_000_000_000,
+    parts=EngineParts(5_000_000_000, 1_000_000_000, 600_000_000, 400_000_000),
+    is_estimated=True,
+)
 
 
 @pytest.fixture
@@ -140,6 +153,19 @@ def test_a_nearly_full_context_is_said_in_words(meter: SpeedMeter) -> None:
     assert any(text.startswith("91% full") for text in shown(meter))
     meter.show_context(None, None)
     assert not any("oldest messages" in text for text in shown(meter))
+
+
+def test_the_memory_is_told_in_parts_once_it_is_known(meter: SpeedMeter) -> None:
+    assert "MEMORY" not in shown(meter)
+    meter.show_memory(MEMORY)
+    words = shown(meter)
+    assert "about 10.0 GB of 16.0 GB shared with the system · Arc 140V" in words
+    assert "target 5.00 GB" in words
+    assert not any("Hardly anything" in text for text in words)
+    meter.show_memory(replace(MEMORY, other_bytes=8_900_000_000, is_estimated=False))
+    assert any("Hardly anything is free" in text for text in shown(meter))
+    meter.show_memory(None)
+    assert "MEMORY" not in shown(meter)
 
 
 def test_the_rate_is_that_of_the_last_two_seconds() -> None:
