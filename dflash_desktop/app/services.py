@@ -9,6 +9,7 @@ from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.downloads import open_downloads
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.hardware_probe import HardwareProbe
+from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.hub_reach import SettingsHubReach
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.measurement_store import MeasurementStore
@@ -16,6 +17,7 @@ from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.pair_loading import PairLoading
+from dflash_desktop.services.refetch import ModelRefetch
 from dflash_desktop.services.starter import Starter
 from dflash_desktop.services.starter_store import starter_resources
 from dflash_desktop.services.token_store import TokenStore
@@ -64,6 +66,9 @@ class Services:
         self.hub = SettingsHubReach(settings=settings, tokens=self.tokens)
         self.downloads = open_downloads(
             paths=paths, launcher=launcher, models=self.models, hub=self.hub
+        )
+        self.refetch = ModelRefetch(
+            paths=paths, launcher=launcher, library=self.models, hub=self.hub, explain=hub_problem
         )
         self.chat = Chat(
             engine=self.engine,

@@ -136,14 +136,15 @@ async def _verified(model_id: str, context: CommandContext) -> VerificationRepor
 
 
 async def _repair(model_id: str, context: CommandContext) -> ReportsResult:
-    report = await _verified(model_id, context)
-    if report.is_whole:
-        return ReportsResult((report,), is_repair=True)
-    progress = ByteProgress(f"Fetching for {model_id}")
+    verifying = ByteProgress(f"Verifying {model_id}")
+    fetching = ByteProgress(f"Fetching for {model_id}")
     try:
-        repaired = await context.refetch.repair(report, progress.show)
+        repaired = await context.refetch.verify_and_repair(
+            model_id, on_verify=verifying.show, on_fetch=fetching.show
+        )
     finally:
-        progress.end()
+        verifying.end()
+        fetching.end()
     return ReportsResult((repaired.report,), repaired.paths, is_repair=True)
 
 

@@ -8,7 +8,7 @@ import psutil
 
 from dflash_desktop.domain.device_identity import is_openvino_name
 from dflash_desktop.domain.devices import Device, choose_device, normal_device_id, stored_choice
-from dflash_desktop.domain.engine_state import Absent, Ready, Stopping, loaded_pair
+from dflash_desktop.domain.engine_state import Absent, Crashed, Ready, Stopping, loaded_pair
 from dflash_desktop.domain.residency import can_keep_both
 from dflash_desktop.workers.model_folder import MODEL_BIN
 
@@ -49,7 +49,8 @@ class PairLoading:
     def folders_in_use(self) -> tuple[Path, ...]:
         """The folders of the pair that is loaded, is being loaded, or will be again."""
         state = self._engine.state
-        if isinstance(state, _HOLDS_NOTHING):
+        is_ended = isinstance(state, Crashed) and not state.will_restart
+        if is_ended or isinstance(state, _HOLDS_NOTHING):
             return ()
         held = loaded_pair(state) or self._folders  # somebody else may have loaded another pair
         folders = () if held is None else (held.target_dir, held.draft_dir)

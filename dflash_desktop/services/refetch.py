@@ -84,6 +84,17 @@ class ModelRefetch:
         self._hub = hub
         self._explain = explain
 
+    async def verify_and_repair(
+        self,
+        model_id: str,
+        *,
+        on_verify: Callable[[WorkProgress], None] = lambda _: None,
+        on_fetch: Callable[[WorkProgress], None] = lambda _: None,
+    ) -> Repaired:
+        """Find out what is bad and fetch it. Raises `AppError` as its two parts do."""
+        report = await self._library.verify(model_id, on_verify)
+        return Repaired((), report) if report.is_whole else await self.repair(report, on_fetch)
+
     async def repair(
         self,
         report: VerificationReport,

@@ -18,6 +18,8 @@ from tests.fakes.fake_worker import Mishap, Script, Trouble, When
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dflash_desktop.domain.pair import PairFolders
+
 ARC = "Intel Arc Made-up Graphics"
 HANGING_DRIVER = Script(mishaps=(Mishap(Trouble.IGNORE_CANCEL, When.DEVICES),))
 
@@ -88,3 +90,31 @@ async def test_a_driver_that_hangs_is_a_problem_in_time_and_the_engine_comes_bac
             await service.load(PAIR)
 
         assert (await service.load(PAIR, device="CPU")).device == "CPU"
+
+
+async def test_the_folders_of_a_pair_are_in_use_from_its_loading_to_its_end(
+    tmp_path: Path,
+) -> None:
+    noted: list[PairFolders] = []
+    seen: dict[str, tuple[Path, ...]] = {}
+
+    async def note(folders: PairFolders) -> None:
+        noted.append(folders)
+
+    async with engine_under_test(tmp_path) as under_test:
+        service = PairLoading(
+            engine=under_test.engine, compile_cache_dir=tmp_path / "c", note_used=note
+        )
+        under_test.engine.subscribe(
+            lambda state: seen.update({type(state).__name__: service.folders_in_use()})
+        )
+        assert service.folders_in_use() == ()
+        await service.load(PAIR, device="CPU")
+        assert noted == [PAIR]
+        both = (PAIR.target_dir, PAIR.draft_dir)
+        assert seen["Loading"] == seen["Loaded"] == both
+        alone = replace(PAIR, target_dir=tmp_path / "other", draft_dir=None)
+        await under_test.engine.load(alone, device="CPU")  # not through this service
+        assert service.folders_in_use() == (tmp_path / "other",)
+        await under_test.engine.stop()
+        assert service.folders_in_use() == ()
