@@ -112,7 +112,7 @@ async def test_the_folders_of_a_pair_are_in_use_from_its_loading_to_its_end(
         await service.load(PAIR, device="CPU")
         assert noted == [PAIR]
         both = (PAIR.target_dir, PAIR.draft_dir)
-        assert seen["Loading"] == seen["Loaded"] == both
+        assert seen["Loading"] == service.folders_in_use() == both
         alone = replace(PAIR, target_dir=tmp_path / "other", draft_dir=None)
         await under_test.engine.load(alone, device="CPU")  # not through this service
         assert service.folders_in_use() == (tmp_path / "other",)
