@@ -13,6 +13,7 @@ from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.hub_reach import SettingsHubReach
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.measurement_store import MeasurementStore
+from dflash_desktop.services.memory_watch import MemoryWatch
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.services.pair_library import PairLibrary
@@ -70,6 +71,7 @@ class Services:
         self.refetch = ModelRefetch(
             paths=paths, launcher=launcher, library=self.models, hub=self.hub, explain=hub_problem
         )
+        self.memory = MemoryWatch(engine=self.engine, settings=settings)
         self.chat = Chat(
             engine=self.engine,
             measurements=self.measurements,

@@ -151,6 +151,8 @@ class RecommendResult:
             "missing": list(one.missing),
             "needed_bytes": one.needed_bytes,
             "spare_bytes": one.spare_bytes,
+            "mapped_bytes": getattr(one.budget, "mapped_bytes", None),
+            "largest_tensor_bytes": getattr(one.budget, "largest_tensor_bytes", None),
             "context_tokens": self.context_tokens,
             "reasons": list(one.reasons),
             "content_label": target.content_label,

@@ -58,6 +58,7 @@ class TargetModel:
     layers: int | None = None
     attention_layers: int | None = None  # those of `layers` that keep a KV cache
     hidden_size: int | None = None
+    vocabulary: int | None = None  # how many tokens it knows
     kv_width: int | None = None  # heads of the cache x size of a head, for one of K and V
     has_mtp_head: bool | None = None
 

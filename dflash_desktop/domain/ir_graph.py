@@ -58,6 +58,8 @@ class IrGraph:
     needed_weight_bytes: int
     """How large the .bin must at least be."""
     marks: RtInfoMarks = field(default=RtInfoMarks({}, 0), compare=False)
+    largest_constant_bytes: int = 0
+    """Of all weights, the largest single one."""
 
     def inputs(self) -> dict[str, tuple[int, ...]]:
         """Every name of every input, and its shape."""
@@ -86,6 +88,24 @@ class IrGraph:
     def is_stateful(self) -> bool:
         """Whether it keeps its KV cache itself, as exports for text generation do."""
         return any(layer.type == "ReadValue" for layer in self.layers)
+
+    def kv_values_per_token(self) -> int:
+        """How many numbers the caches of all layers keep for one token; 0 if it keeps none.
+
+        A cache is a state that grows along its third dimension: K and V of one layer are two.
+        The states of linear attention have a fixed size and are not counted.
+        """
+        shapes = [
+            output.shape
+            for layer in self.layers
+            if layer.type == "ReadValue"
+            for output in layer.outputs
+        ]
+        return sum(
+            heads * head_size
+            for _, heads, length, head_size in (shape for shape in shapes if len(shape) == 4)
+            if length < 0 < heads and head_size > 0
+        )
 
     def runtime_version(self) -> str:
         """The OpenVINO that wrote it, or ""."""

@@ -60,6 +60,7 @@ class _GraphReader:
         self._spans: dict[tuple[str, ...], tuple[Span, ...]] = {}
         self._net_end = 0
         self._needed_bytes = 0
+        self._largest_bytes = 0
         self._layer: dict[str, str] = {}
         self._outputs: list[IrOutput] = []
         self._port: dict[str, str] = {}
@@ -91,6 +92,7 @@ class _GraphReader:
             rt_info=self._rt_info,
             needed_weight_bytes=self._needed_bytes,
             marks=RtInfoMarks(self._spans, self._net_end),
+            largest_constant_bytes=self._largest_bytes,
         )
 
     def _use_normal_handlers(self) -> None:
@@ -231,6 +233,7 @@ class _GraphReader:
             if offset < 0 or size < 0:
                 raise IrError("a constant lies before the start of the weights")
             self._needed_bytes = max(self._needed_bytes, offset + size)
+            self._largest_bytes = max(self._largest_bytes, size)
 
     def _keep(self, count_bytes: int) -> None:
         self._kept_bytes += count_bytes

@@ -1,45 +1,38 @@
-"""What a pair needs of memory, part by part: known sizes where there are some, else estimates."""
+"""What a pair needs of memory, part by part: a test compares the formulas with reality."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.catalogue import ModelKind, Precision
+from dflash_desktop.domain.pair_sizes import PairSizes, catalogue_sizes
 
 if TYPE_CHECKING:
-    from dflash_desktop.domain.catalogue import CataloguePair, DraftModel, TargetModel
-
-_BYTES_PER_PARAMETER: Final = {
-    # 5.7 GB for the 9 billion of Qwen3.5-9B-abliterated-int4-ov: scales, and tables at 8 bits.
-    Precision.INT4: 0.64,
-    # 1293 MB for a draft that takes 5168 MB at 4 bytes each.
-    Precision.INT8: 1.01,
-    Precision.F16: 2.0,
-    Precision.BF16: 2.0,
-}
-_DRAFT_INT4_BYTES_PER_PARAMETER: Final = 0.67
-"""866 MB for the draft that takes 5168 MB at 4 bytes each: groups of 16 have many scales."""
-_REFERENCE_DRAFT_PARAMETERS: Final = 1_292_000_000
-_REFERENCE_HIDDEN_SIZE: Final = 4096
-_DRAFT_SHARE_OF_TARGET: Final = 0.15
-
-_REFERENCE_KV_VALUES_PER_TOKEN: Final = 2 * 36 * 1024
-"""Of Qwen3-8B, whose 36 layers all keep K and V of width 1024; hybrids need far less."""
-_REFERENCE_PARAMETERS: Final = 8_000_000_000
-_DRAFT_KV_VALUES_PER_TOKEN: Final = 2 * 5 * 1024
-"""Five layers with K and V of width 1024."""
-_QUERY_HEADS_PER_KV_HEAD: Final = 4
+    from dflash_desktop.domain.catalogue import CataloguePair
 
 _PICTURE_WORKING_BYTES: Final = 500_000_000
 _RUNTIME_BYTES_ON_GPU: Final = 500_000_000
-_RUNTIME_BYTES_ON_CPU: Final = 400_000_000
-_SCRATCH_SHARE_OF_WEIGHTS: Final = 0.03
+_SCRATCH_SHARE_OF_WEIGHTS_ON_GPU: Final = 0.03
+_USUAL_KV_BYTES_ON_GPU: Final = 2  # f16
+_USUAL_KV_BYTES_ON_CPU: Final = 4  # f32
+
+# Measured on Linux with 2026.4.1 as the private memory of the engine process: five targets of 92
+# to 833 MB (int8 by channel, int8 and int4 in groups of 32), at 256 to 8,000 tokens.
+_RUNTIME_BYTES_ON_CPU: Final = 125_000_000
+_PIPELINE_BYTES_ON_CPU: Final = 50_000_000
+_PACKED_SHARE_ON_CPU: Final = 1.25
+_TABLE_BYTES_PER_VALUE_ON_CPU: Final = 4
+_HIDDEN_COPIES_ON_CPU: Final = 5
+_BYTES_PER_HIDDEN_VALUE: Final = 4
+_LIBRARY_BYTES: Final = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryBudget:
-    """The parts of what a pair takes while it answers at `context_tokens`."""
+    """The parts of what a pair takes while it answers at `context_tokens`.
+
+    `mapped_bytes` is not one of them: the system gives it back as soon as somebody needs it.
+    """
 
     target_bytes: int
     draft_bytes: int
@@ -48,6 +41,8 @@ class MemoryBudget:
     overhead_bytes: int
     context_tokens: int
     is_estimated: bool  # a size was computed from the number of parameters, not read
+    mapped_bytes: int = 0  # the files, which stay in memory while there is room
+    largest_tensor_bytes: int | None = None  # must be had in one piece; None: not known
 
     @property
     def needed_bytes(self) -> int:
@@ -65,91 +60,111 @@ def memory_budget(
     pair: CataloguePair, *, context_tokens: int, runs_on_cpu: bool
 ) -> MemoryBudget | None:
     """All parts for this pair; None if not even the number of the target's parameters is known."""
-    target_bytes = target_weights_bytes(pair.target)
-    if target_bytes is None:
+    sizes = catalogue_sizes(pair)
+    if sizes is None:
         return None
-    draft_bytes = draft_weights_bytes(pair.draft, pair.target)
+    return budget_of(sizes, context_tokens=context_tokens, runs_on_cpu=runs_on_cpu)
+
+
+def budget_of(
+    sizes: PairSizes,
+    *,
+    context_tokens: int,
+    runs_on_cpu: bool,
+    kv_bytes_per_value: int | None = None,
+    keeps_both: bool = False,
+) -> MemoryBudget:
+    """All parts for a pair of these sizes.
+
+    `keeps_both` counts the pipeline without the draft, too, which holds the target once more.
+    """
+    has_draft = sizes.draft_bytes > 0
+    targets = 2 if keeps_both and has_draft else 1
+    per_value = kv_bytes_per_value
+    if per_value is None:
+        per_value = _USUAL_KV_BYTES_ON_CPU if runs_on_cpu else _USUAL_KV_BYTES_ON_GPU
+    target_part = target_bytes(sizes, runs_on_cpu=runs_on_cpu) * targets
+    draft_part = draft_bytes(sizes, runs_on_cpu=runs_on_cpu)
     return MemoryBudget(
-        target_bytes=target_bytes,
-        draft_bytes=draft_bytes,
+        target_bytes=target_part,
+        draft_bytes=draft_part,
         kv_cache_bytes=kv_cache_bytes(
-            pair, context_tokens=context_tokens, bytes_per_value=4 if runs_on_cpu else 2
+            sizes, context_tokens=context_tokens, bytes_per_value=per_value, targets=targets
+        )
+        + hidden_states_bytes(sizes, context_tokens=context_tokens, runs_on_cpu=runs_on_cpu),
+        vision_bytes=_PICTURE_WORKING_BYTES if sizes.sees_pictures else 0,
+        overhead_bytes=overhead_bytes(
+            sizes, runs_on_cpu=runs_on_cpu, pipelines=targets + has_draft
         ),
-        vision_bytes=vision_bytes(pair.target),
-        overhead_bytes=overhead_bytes(target_bytes + draft_bytes, runs_on_cpu=runs_on_cpu),
         context_tokens=context_tokens,
-        is_estimated=pair.target.weights_bytes is None
-        or (pair.draft is not None and pair.draft.weights_bytes is None),
+        is_estimated=sizes.is_estimated,
+        mapped_bytes=mapped_bytes(sizes, runs_on_cpu=runs_on_cpu, targets=targets),
+        largest_tensor_bytes=sizes.largest_tensor_bytes,
     )
 
 
-def target_weights_bytes(target: TargetModel) -> int | None:
-    """The known size, else parameters x bytes per parameter: int4 0.64, int8 1.01, 16 bits 2.
+def target_bytes(sizes: PairSizes, *, runs_on_cpu: bool) -> int:
+    """The weights; on a CPU 1.25 of them, since it packs them anew for its multiplications.
 
-    What has yet to be exported, at a precision of one's choice, counts as int4.
+    Between 0.8 and 1.4 were seen, by how the weights are stored and how large the matrices are.
+    The file that they were read from is mapped beside that: see `mapped_bytes`.
     """
-    if target.weights_bytes is not None:
-        return target.weights_bytes
-    if target.parameters is None:
-        return None
-    return round(target.parameters * _BYTES_PER_PARAMETER[target.precision or Precision.INT4])
+    return round(sizes.target_bytes * (_PACKED_SHARE_ON_CPU if runs_on_cpu else 1))
 
 
-def draft_weights_bytes(draft: DraftModel | None, target: TargetModel) -> int:
-    """The known size, else parameters x bytes per parameter; 0 without a draft.
+def draft_bytes(sizes: PairSizes, *, runs_on_cpu: bool) -> int:
+    """The weights, on a CPU 1.25 of them and the target's table of words once more.
 
-    A draft of a few layers grows with the square of the hidden size: 1.29 billion parameters at
-    4096. Where that is not known either, 15 % of the target's parameters.
+    The draft reads and proposes words through that table, which a CPU unpacks for it: vocabulary
+    x hidden size x 4 bytes.
     """
-    if draft is None:
-        return 0
-    if draft.weights_bytes is not None:
-        return draft.weights_bytes
-    if target.hidden_size is not None:
-        parameters = (
-            _REFERENCE_DRAFT_PARAMETERS * (target.hidden_size / _REFERENCE_HIDDEN_SIZE) ** 2
-        )
-    else:
-        parameters = (target.parameters or 0) * _DRAFT_SHARE_OF_TARGET
-    precision = draft.precision or Precision.INT4
-    if precision is Precision.INT4:
-        return round(parameters * _DRAFT_INT4_BYTES_PER_PARAMETER)
-    return round(parameters * _BYTES_PER_PARAMETER[precision])
+    if not runs_on_cpu:
+        return sizes.draft_bytes
+    table = sizes.table_values * _TABLE_BYTES_PER_VALUE_ON_CPU if sizes.draft_bytes else 0
+    return round(sizes.draft_bytes * _PACKED_SHARE_ON_CPU) + table
 
 
-def kv_cache_bytes(pair: CataloguePair, *, context_tokens: int, bytes_per_value: int) -> int:
-    """Context x bytes per value x (values of the target + values of the draft for one token).
+def kv_cache_bytes(
+    sizes: PairSizes, *, context_tokens: int, bytes_per_value: int, targets: int = 1
+) -> int:
+    """Context x bytes per value x (values of each target + values of the draft).
 
-    Target: 2 (K and V) x layers with a cache x width. A width that is not known is taken as a
-    quarter of the hidden size, and where the layers are not known either, the target counts as
-    Qwen3-8B, or as larger in proportion to its parameters. Draft: five layers of width 1024.
-    A picture maker has no such cache.
+    The default on a CPU is f32, 4 bytes, elsewhere f16. The runtime adds room for 256 tokens when
+    it needs some, which is not counted.
     """
-    if pair.target.kind is ModelKind.IMAGE:
-        return 0
-    values = _kv_values_per_token(pair.target)
-    if pair.draft is not None:
-        values += _DRAFT_KV_VALUES_PER_TOKEN
+    values = sizes.target_kv_values * targets + sizes.draft_kv_values
     return context_tokens * bytes_per_value * values
 
 
-def _kv_values_per_token(target: TargetModel) -> int:
-    layers = target.layers if target.attention_layers is None else target.attention_layers
-    width = target.kv_width
-    if width is None and target.hidden_size is not None:
-        width = target.hidden_size // _QUERY_HEADS_PER_KV_HEAD
-    if layers is not None and width is not None:
-        return 2 * layers * width
-    size = (target.parameters or 0) / _REFERENCE_PARAMETERS
-    return round(_REFERENCE_KV_VALUES_PER_TOKEN * max(1.0, size))
+def hidden_states_bytes(sizes: PairSizes, *, context_tokens: int, runs_on_cpu: bool) -> int:
+    """What the draft reads of the target's layers: context x values x 4 bytes x 5.
+
+    The runtime keeps them for all of the prompt and copies them while it reads it. Measured on a
+    CPU; on graphics nobody has measured it, and it is left out there.
+    """
+    if not runs_on_cpu:
+        return 0
+    return context_tokens * sizes.hidden_values * _BYTES_PER_HIDDEN_VALUE * _HIDDEN_COPIES_ON_CPU
 
 
-def vision_bytes(target: TargetModel) -> int:
-    """500 MB to work on one picture; the vision part's weights are in the target's size."""
-    return _PICTURE_WORKING_BYTES if target.kind is ModelKind.VISION else 0
+def overhead_bytes(sizes: PairSizes, *, runs_on_cpu: bool, pipelines: int = 1) -> int:
+    """The runtime and what its kernels work on.
+
+    On a CPU 125 MB and 50 MB for each graph (target, draft, target without the draft); on
+    graphics, where it is compiled, 500 MB and 3 % of the weights.
+    """
+    if runs_on_cpu:
+        return _RUNTIME_BYTES_ON_CPU + pipelines * _PIPELINE_BYTES_ON_CPU
+    weights = sizes.target_bytes + sizes.draft_bytes
+    return _RUNTIME_BYTES_ON_GPU + round(weights * _SCRATCH_SHARE_OF_WEIGHTS_ON_GPU)
 
 
-def overhead_bytes(weights_bytes: int, *, runs_on_cpu: bool) -> int:
-    """The runtime with its compiled kernels, 500 MB (400 MB on a CPU), + 3 % of the weights."""
-    runtime = _RUNTIME_BYTES_ON_CPU if runs_on_cpu else _RUNTIME_BYTES_ON_GPU
-    return runtime + round(weights_bytes * _SCRATCH_SHARE_OF_WEIGHTS)
+def mapped_bytes(sizes: PairSizes, *, runs_on_cpu: bool, targets: int = 1) -> int:
+    """The files that a CPU's weights were read from, each as often as it is loaded, and libraries.
+
+    They count as the process's memory while there is room; the system takes them back before
+    anything else, so they are not part of what is needed.
+    """
+    if not runs_on_cpu:
+        return 0
+    return sizes.target_bytes * targets + sizes.draft_bytes + _LIBRARY_BYTES

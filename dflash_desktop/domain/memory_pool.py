@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from dflash_desktop.domain.device_identity import devices_meant
+from dflash_desktop.domain.devices import Device
 from dflash_desktop.domain.hardware import Gpu
 from dflash_desktop.domain.units import format_bytes
 
@@ -40,8 +42,18 @@ class MemoryPool:
     explanation: str
 
 
-def memory_pool(report: HardwareReport, *, reserve_bytes: int | None = None) -> MemoryPool:
-    """The pool of the best device; `reserve_bytes` replaces the usual reserve.
+def memory_pool(
+    report: HardwareReport,
+    *,
+    reserve_bytes: int | None = None,
+    device: str = "",
+    reclaimable_bytes: int = 0,
+) -> MemoryPool:
+    """The pool of `device`, or of the best one; `reserve_bytes` replaces the usual reserve.
+
+    `device` is what a choice is stored as, or OpenVINO's name; one that is not there is treated
+    as the best one, since loading tells that. `reclaimable_bytes` is what the loaded pair takes:
+    another one takes its place, so it counts as free.
 
     - Card: usable = min(reported, limit) - in use - reserve.
     - Built-in graphics: usable = min(reported - in use, free RAM - reserve). What RAM gives to the
@@ -52,20 +64,31 @@ def memory_pool(report: HardwareReport, *, reserve_bytes: int | None = None) -> 
     takes; where no RAM is known, what the graphics report takes its place. A card that does not
     tell its memory, or offers next to nothing, is not used.
     """
-    gpu = report.best_gpu
+    gpu = _gpu_meant(report, device)
     if gpu is not None and gpu.is_usable_card:
-        return _card_pool(gpu, reserve_bytes)
+        return _card_pool(gpu, reserve_bytes, reclaimable_bytes)
     if gpu is not None and not gpu.shares_system_memory:
         gpu = None
-    return _system_pool(report, gpu, reserve_bytes)
+    return _system_pool(report, gpu, reserve_bytes, reclaimable_bytes)
 
 
-def _card_pool(gpu: Gpu, wanted_reserve_bytes: int | None) -> MemoryPool:
+def _gpu_meant(report: HardwareReport, device: str) -> Gpu | None:
+    if device.strip().upper() == "CPU":
+        return None
+    devices = tuple(
+        Device(gpu.device, gpu.name, pci_id=gpu.pci_id) for gpu in report.gpus if gpu.is_intel
+    )
+    meant = devices_meant(device, devices) if device else ()
+    chosen = (gpu for gpu in report.gpus if gpu.device and (gpu.device,) == meant)
+    return next(chosen, report.best_gpu)
+
+
+def _card_pool(gpu: Gpu, wanted_reserve_bytes: int | None, reclaimable_bytes: int) -> MemoryPool:
     offered_bytes = gpu.offered_bytes or 0
     reserve = wanted_reserve_bytes
     if reserve is None:
         reserve = round(offered_bytes * _CARD_RESERVE_SHARE)
-    usable = max(0, _left_bytes(gpu) - reserve)
+    usable = max(0, _left_bytes(gpu, reclaimable_bytes) - reserve)
     return MemoryPool(
         kind=PoolKind.CARD,
         gpu=gpu,
@@ -80,10 +103,17 @@ def _card_pool(gpu: Gpu, wanted_reserve_bytes: int | None) -> MemoryPool:
 
 
 def _system_pool(
-    report: HardwareReport, gpu: Gpu | None, wanted_reserve_bytes: int | None
+    report: HardwareReport,
+    gpu: Gpu | None,
+    wanted_reserve_bytes: int | None,
+    reclaimable_bytes: int,
 ) -> MemoryPool:
     total, free = report.memory.total_bytes, report.memory.available_bytes
-    left_of_gpu = None if gpu is None or gpu.offered_bytes is None else _left_bytes(gpu)
+    if free is not None:
+        free += reclaimable_bytes
+    left_of_gpu = None
+    if gpu is not None and gpu.offered_bytes is not None:
+        left_of_gpu = _left_bytes(gpu, reclaimable_bytes)
     reserve = wanted_reserve_bytes
     if reserve is None:
         reserve = _ROOM_FOR_PROGRAMS_BYTES + (0 if free is not None else _ROOM_FOR_SYSTEM_BYTES)
@@ -104,8 +134,9 @@ def _system_pool(
     )
 
 
-def _left_bytes(gpu: Gpu) -> int:
-    return max(0, (gpu.offered_bytes or 0) - (gpu.used_bytes or 0))
+def _left_bytes(gpu: Gpu, reclaimable_bytes: int) -> int:
+    used_by_others = max(0, (gpu.used_bytes or 0) - reclaimable_bytes)
+    return max(0, (gpu.offered_bytes or 0) - used_by_others)
 
 
 def _explanation(gpu: Gpu | None, free: int, left_of_gpu: int | None, reserve: int) -> str:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.memory_pool import PoolKind
+
+if TYPE_CHECKING:
+    from dflash_desktop.domain.memory_budget import MemoryBudget
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +42,17 @@ class MemoryUse:
         """What a model could still take."""
         taken = self.engine_bytes + self.other_bytes + self.reserve_bytes
         return max(0, self.pool_bytes - taken)
+
+
+def engine_parts(budget: MemoryBudget, engine_bytes: int) -> EngineParts:
+    """What the engine takes, divided as its budget says; `budget` is of an empty context.
+
+    What is beyond the budget is the cache, the only part that grows. While there is less than
+    that (kernels are made when they are first needed), every part counts in proportion.
+    """
+    known = (budget.target_bytes, budget.draft_bytes, budget.overhead_bytes + budget.vision_bytes)
+    share = min(1.0, engine_bytes / max(1, sum(known)))
+    target, draft = (round(part * share) for part in known[:2])
+    if share < 1.0:
+        return EngineParts(target, draft, 0, engine_bytes - target - draft)
+    return EngineParts(target, draft, engine_bytes - sum(known), known[2])

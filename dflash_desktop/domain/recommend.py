@@ -156,6 +156,7 @@ def _judge(
         can_draft=pair.draft is None or pair.draft.kind in abilities.draft_kinds,
         can_run_kind=pair.target.kind in abilities.model_kinds,
         lacking_bytes=-spare if spare is not None and verdict is Verdict.TOO_BIG else 0,
+        piece_bytes=_too_large_piece(budget, pool),
     )
     return Recommendation(
         pair=pair,
@@ -166,6 +167,13 @@ def _judge(
         spare_bytes=spare,
         is_slow=is_slow and not _is_fast_enough(pair),
     )
+
+
+def _too_large_piece(budget: MemoryBudget | None, pool: MemoryPool) -> int | None:
+    """The largest tensor, if the device gives no piece of memory that large (case 59)."""
+    limit = None if pool.gpu is None else pool.gpu.max_allocation_bytes
+    largest = None if budget is None else budget.largest_tensor_bytes
+    return largest if limit and largest and largest > limit else None
 
 
 def _verdict(budget: MemoryBudget | None, pool: MemoryPool) -> Verdict:

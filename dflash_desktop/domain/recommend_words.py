@@ -33,9 +33,16 @@ def missing_parts(
     can_draft: bool,
     can_run_kind: bool,
     lacking_bytes: int,
+    piece_bytes: int | None = None,
 ) -> tuple[str, ...]:
-    """Everything that keeps the pair from running here today; empty if nothing does."""
-    return tuple(_missing_parts(pair, runtime, can_draft, can_run_kind, lacking_bytes))
+    """Everything that keeps the pair from running here today; empty if nothing does.
+
+    `piece_bytes` is the size of a tensor for which the device has no single piece of memory.
+    """
+    missing = list(_missing_parts(pair, runtime, can_draft, can_run_kind, lacking_bytes))
+    if piece_bytes is not None:
+        missing.append(f"graphics that give {format_bytes(piece_bytes)} of memory in one piece")
+    return tuple(missing)
 
 
 def _missing_parts(

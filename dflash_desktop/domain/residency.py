@@ -9,5 +9,8 @@ _WORKING_BYTES: Final = 1_500_000_000
 
 
 def can_keep_both(target_bytes: int, available_bytes: int) -> bool:
-    """True if two copies of the target leave half of the free memory to everything else."""
-    return 2 * target_bytes + _WORKING_BYTES <= available_bytes // 2
+    """True if two copies of the target leave half of the free memory to everything else.
+
+    A processor takes 1.25 of the weights for each of them (`memory_budget.target_bytes`).
+    """
+    return 2.5 * target_bytes + _WORKING_BYTES <= available_bytes // 2

@@ -71,6 +71,11 @@ class Engine:
         """What the engine does now."""
         return self._supervisor.state
 
+    @property
+    def process_id(self) -> int | None:
+        """Of the engine's process, or None while there is none."""
+        return self._supervisor.process_id
+
     def subscribe(self, listener: Callable[[EngineState], None]) -> Callable[[], None]:
         """Call `listener` after every change of state; returns a function that ends this."""
         return self._supervisor.subscribe(listener)

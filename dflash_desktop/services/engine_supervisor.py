@@ -95,6 +95,11 @@ class EngineSupervisor:
         """Whether an engine runs or is on its way."""
         return self._process is not None or self._bring_up is not None
 
+    @property
+    def process_id(self) -> int | None:
+        """Of the process that runs now."""
+        return None if self._process is None else self._process.hello.pid
+
     def subscribe(self, listener: Callable[[EngineState], None]) -> Callable[[], None]:
         """Call `listener` in the loop after every change, in order; returns how to stop that."""
         self._listeners.append(listener)

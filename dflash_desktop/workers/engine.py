@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import shutil
+import sys
 import traceback
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, Protocol, assert_never
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.generation import PromptMessage
     from dflash_desktop.workers.prompt import Prompt
 
+_M_MMAP_THRESHOLD: Final = -3  # of glibc's malloc.h
+_LARGE_BLOCK_BYTES: Final = 1 << 20
 _TEXT_INTERVAL_SECONDS: Final = 0.016
 """A frame of the screen: sending more often costs both sides and shows nothing more."""
 
@@ -287,9 +292,22 @@ _NO_TEMPLATE: Final = (
 )
 
 
+def _give_large_blocks_back() -> None:
+    """Linux: have the C library give every block of 1 MB or more back when it is freed.
+
+    By itself it raises that limit to 32 MB as soon as one large block was freed, and then keeps
+    the holes that a growing KV cache leaves behind: 8,000 tokens with the starter's draft took
+    3.1 GB instead of 1.6 (measured), for no gain in time.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another C library than glibc
+            ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
+
+
 def main() -> None:
     """Entry point of the engine process."""
     runtime = WorkerRuntime.claim("engine")
+    _give_large_blocks_back()
     from dflash_desktop.workers.device_list import runtime_version
 
     runtime.serve(EngineJobs(runtime).run, hello_runtime=runtime_version())

@@ -6,6 +6,8 @@ import pytest
 
 from dflash_desktop.domain.catalogue import CataloguePair, ModelKind, Precision
 from dflash_desktop.domain.memory_budget import MemoryBudget, memory_budget
+from dflash_desktop.domain.memory_budget import budget_of as of_sizes
+from dflash_desktop.domain.pair_sizes import PairSizes
 from tests.domain.pairs import draft, pair, target
 
 ORNITH = pair(
@@ -56,14 +58,57 @@ def test_the_cache_of_qwen3_8b_is_what_its_authors_state() -> None:
 
 
 def test_the_cache_grows_with_the_context_and_is_twice_as_large_on_a_cpu() -> None:
-    once = budget_of(context_tokens=4096).kv_cache_bytes
+    alone = pair(ORNITH.target)
+    once = budget_of(alone, context_tokens=4096).kv_cache_bytes
 
-    assert budget_of(context_tokens=8192).kv_cache_bytes == 2 * once
-    assert budget_of(context_tokens=4096, on_cpu=True).kv_cache_bytes == 2 * once
+    assert budget_of(alone, context_tokens=8192).kv_cache_bytes == 2 * once
+    assert budget_of(alone, context_tokens=4096, on_cpu=True).kv_cache_bytes == 2 * once
 
 
-def test_graphics_need_more_beside_the_weights_than_a_cpu() -> None:
-    assert budget_of().overhead_bytes > budget_of(on_cpu=True).overhead_bytes
+def test_a_processor_packs_the_weights_and_keeps_the_file_while_there_is_room() -> None:
+    on_gpu, on_cpu = budget_of(), budget_of(on_cpu=True)
+
+    assert on_cpu.target_bytes == 1.25 * on_gpu.target_bytes
+    assert on_cpu.mapped_bytes > 8_100_000_000
+    assert on_gpu.mapped_bytes == 0
+    assert on_cpu.needed_bytes == sum(
+        (
+            on_cpu.target_bytes,
+            on_cpu.draft_bytes,
+            on_cpu.kv_cache_bytes,
+            on_cpu.vision_bytes,
+            on_cpu.overhead_bytes,
+        )
+    )
+
+
+def test_a_processor_keeps_what_the_draft_reads_of_the_target() -> None:
+    sizes = PairSizes(target_bytes=1, target_kv_values=0, draft_bytes=1, hidden_values=2880)
+
+    per_token = of_sizes(sizes, context_tokens=1, runs_on_cpu=True).kv_cache_bytes
+    assert per_token == 2880 * 4 * 5
+    assert of_sizes(sizes, context_tokens=1, runs_on_cpu=False).kv_cache_bytes == 0
+
+
+def test_a_pair_that_stays_with_and_without_its_draft_holds_the_target_twice() -> None:
+    sizes = PairSizes(
+        target_bytes=100, target_kv_values=10, draft_bytes=20, draft_kv_values=3, table_values=5
+    )
+    one = of_sizes(sizes, context_tokens=8, runs_on_cpu=True)
+    both = of_sizes(sizes, context_tokens=8, runs_on_cpu=True, keeps_both=True)
+
+    assert both.target_bytes == 2 * one.target_bytes
+    assert both.draft_bytes == one.draft_bytes == 25 + 20
+    assert both.kv_cache_bytes - one.kv_cache_bytes == 8 * 4 * 10
+    assert both.overhead_bytes > one.overhead_bytes
+
+
+def test_without_a_draft_nothing_is_held_twice() -> None:
+    sizes = PairSizes(target_bytes=100, target_kv_values=10)
+
+    assert of_sizes(sizes, context_tokens=8, runs_on_cpu=True, keeps_both=True) == of_sizes(
+        sizes, context_tokens=8, runs_on_cpu=True
+    )
 
 
 @pytest.mark.parametrize(
