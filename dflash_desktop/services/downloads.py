@@ -21,8 +21,9 @@ from dflash_desktop.services.machine_watch import MachineWatch
 from dflash_desktop.services.transfer_attempt import DEFAULT_LIMITS, TransferLimits
 from dflash_desktop.services.transfer_queue import TransferQueue
 from dflash_desktop.services.transfer_room import kept_plan
-from dflash_desktop.services.transfer_run import HubReach, TransferRun, TransferWorld
+from dflash_desktop.services.transfer_run import TransferRun
 from dflash_desktop.services.transfer_store import StoredTransfer, TransferStore
+from dflash_desktop.services.transfer_world import HubReach, TransferWorld
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.library import ModelCondition
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.transfer import incoming_folder_name
 
@@ -59,7 +60,8 @@ class LibraryInstalling:
             if is_same:  # the program ended right after it had been moved
                 return
             raise AppError(_vanished(folder))
-        if model is not None and is_same:
+        # Of a damaged model nothing may pass as verified that was not looked at again.
+        if model is not None and is_same and model.condition is not ModelCondition.DAMAGED:
             names = {file.path for file in files}
             others = tuple(file for file in model.manifest.files if file.path not in names)
             await asyncio.to_thread(_lay, model.path, folder, [file.path for file in others])

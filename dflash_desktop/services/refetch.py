@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.transfer import RepoPlan
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.services.model_library import ModelLibrary
-    from dflash_desktop.services.transfer_run import HubReach
+    from dflash_desktop.services.transfer_world import HubReach
     from dflash_desktop.services.worker_launch import WorkerLauncher
     from dflash_desktop.workers.protocol import HubAccess
 

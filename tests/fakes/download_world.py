@@ -12,7 +12,7 @@ from dflash_desktop.paths import AppPaths
 from dflash_desktop.services.downloads import Downloads
 from dflash_desktop.services.machine_watch import MachineChange, MachineWatch
 from dflash_desktop.services.transfer_attempt import TransferLimits
-from dflash_desktop.services.transfer_run import TransferWorld
+from dflash_desktop.services.transfer_world import TransferWorld
 from dflash_desktop.workers.protocol import HubAccess
 
 if TYPE_CHECKING:

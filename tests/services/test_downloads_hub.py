@@ -21,6 +21,7 @@ from dflash_desktop.paths import AppPaths
 from dflash_desktop.services.downloads import Downloads, open_downloads
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.transfer_attempt import TransferLimits
+from dflash_desktop.services.transfer_store import StoredTransfer, TransferStore
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.workers.protocol import HubAccess
 from tests.fakes.download_world import PlainReach, until, until_state
@@ -303,6 +304,28 @@ async def test_a_vanished_folder_is_fetched_again(world: HubWorld) -> None:
     downloads.resume(wish(target).id)
     await until_state(downloads, TransferState.DONE)
     await downloads.close()
+    world.assert_installed(target)
+
+
+async def test_what_was_moved_into_the_library_just_before_the_end_is_not_fetched_again(
+    world: HubWorld,
+) -> None:
+    target = world.hub.repos[0]
+    downloads = world.downloads()
+    plan = await downloads.plan(wish(target))
+    downloads.add(wish(target))
+    await until_state(downloads, TransferState.DONE)
+    await downloads.close()
+    model = world.library.find(target.repo_id)
+    assert model is not None
+    kept = StoredTransfer(wish(target), plans=plan.repos, fetched=(model.manifest.files,))
+    TransferStore(world.paths.downloads_file).save((kept,))  # as it was a moment before
+    asked = len(world.hub.seen)
+    downloads = world.downloads()
+    downloads.begin()
+    await until_state(downloads, TransferState.DONE)
+    await downloads.close()
+    assert len(world.hub.seen) == asked
     world.assert_installed(target)
 
 

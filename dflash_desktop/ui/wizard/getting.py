@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from dflash_desktop.domain.pair_request import OPENVINO_FILES
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState
 from dflash_desktop.ui.tasks import TaskScope
@@ -142,7 +143,11 @@ class Getting:
 def request_for(pair: CataloguePair) -> TransferRequest:
     """Target and draft as one transfer, under the pair's id."""
     models = (pair.target,) if pair.draft is None else (pair.target, pair.draft)
-    repos = tuple(RepoRequest(model.repository) for model in models if model.repository)
+    repos = tuple(
+        RepoRequest(model.repository, patterns=OPENVINO_FILES)
+        for model in models
+        if model.repository
+    )
     return TransferRequest(id=pair.id, title=pair.title, repos=repos)
 
 
