@@ -62,6 +62,7 @@ class Services:
             compile_cache_dir=paths.compile_cache_dir,
             settings=settings,
             note_used=self.models.note_used,
+            measurements=self.measurements,
         )
         self.tokens = TokenStore()
         self.hub = SettingsHubReach(settings=settings, tokens=self.tokens)

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
-from dflash_desktop.cli.pair_options import add_run_arguments
+from dflash_desktop.cli.pair_options import (
+    EXACT,
+    add_run_arguments,
+    chosen_precision,
+    pair_loading,
+)
+from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.units import format_speedup, significant
 from dflash_desktop.services.check_form import check_form, text_statement
-from dflash_desktop.services.pair_check import CheckReport
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -65,13 +70,15 @@ async def check_pair(
     """One check with progress on standard error. Raises `AppError`."""
     # No help text should wait for what only the work needs.
     from dflash_desktop.services.benchmark import BenchProgress
-    from dflash_desktop.services.pair_check import CheckReport, PairCheck
-    from dflash_desktop.services.pair_loading import PairLoading
+    from dflash_desktop.services.pair_check import PairCheck
 
-    loading = PairLoading(engine=context.engine, compile_cache_dir=context.paths.compile_cache_dir)
     folders = PairFolders(str(target), target.name, target, draft)
-    steps = PairCheck(engine=context.engine, loading=loading).run(
-        folders, device=args.device, kv_cache_precision=args.kv_cache
+    check = PairCheck(engine=context.engine, loading=pair_loading(context))
+    steps = check.run(
+        folders,
+        device=args.device,
+        kv_cache_precision=chosen_precision(args),
+        exact=args.kv_cache == EXACT,
     )
     shown, report = "", None
     async with aclosing(steps):

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
     from dflash_desktop.cli.context import CommandContext
     from dflash_desktop.domain.pair import LoadedPair
+    from dflash_desktop.services.pair_loading import PairLoading
+
+EXACT = "exact"
+"""In place of a precision: the one that was proven to keep the text."""
 
 
 def add_pair_arguments(parser: ArgumentParser) -> None:
@@ -41,10 +45,10 @@ def add_run_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--kv-cache",
-        type=KvCachePrecision,
-        choices=list(KvCachePrecision),
-        metavar="|".join(KvCachePrecision),
-        help="how the KV cache is stored; f32 keeps the text exact (default: the device's)",
+        choices=[*KvCachePrecision, EXACT],
+        metavar="|".join((*KvCachePrecision, EXACT)),
+        help="how the KV cache is stored; exact takes the precision that a measurement proved to "
+        "keep the text here, f32 without one (default: the device's)",
     )
 
 
@@ -66,11 +70,27 @@ def chosen_folders(args: Namespace, context: CommandContext) -> PairFolders:
 
 async def load_pair(folders: PairFolders, args: Namespace, context: CommandContext) -> LoadedPair:
     """Load it on the named device or the best one; raises `AppError`."""
+    return await pair_loading(context).load(
+        folders,
+        device=args.device,
+        kv_cache_precision=chosen_precision(args),
+        exact=args.kv_cache == EXACT,
+    )
+
+
+def pair_loading(context: CommandContext) -> PairLoading:
+    """What loads pairs for a command."""
     from dflash_desktop.services.pair_loading import PairLoading  # no help text should wait
 
-    loading = PairLoading(
+    return PairLoading(
         engine=context.engine,
         compile_cache_dir=context.paths.compile_cache_dir,
         note_used=context.models.note_used,
+        measurements=context.measurements,
     )
-    return await loading.load(folders, device=args.device, kv_cache_precision=args.kv_cache)
+
+
+def chosen_precision(args: Namespace) -> KvCachePrecision | None:
+    """The named precision; None for the device's own and for "exact"."""
+    wanted: str | None = args.kv_cache
+    return None if wanted in {None, EXACT} else KvCachePrecision(wanted)

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dflash_desktop.cli.check import CheckResult, check_pair
 from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
 from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
+from dflash_desktop.cli.pair_options import add_run_arguments
+from dflash_desktop.domain.check_report import CheckReport
+from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.pair_contract import Finding, Subject, Weight
 from dflash_desktop.domain.repair_plan import NotRepaired
+from dflash_desktop.services.check_form import check_form
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -28,8 +33,11 @@ of `verify` afterwards.
 examples:
   dflash-desktop repair models/Llama-3.2-3B-int4-ov
   dflash-desktop repair TARGET DRAFT --checkpoint downloads/Qwen3-4B-DFlash --json
+  dflash-desktop repair TARGET DRAFT --check
   dflash-desktop repair TARGET --undo
 """
+
+_ACCEPTED = (CheckVerdict.WORKING, CheckVerdict.SLOWER)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -42,6 +50,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="holds the config.json of the checkpoint that the draft was exported from (default: "
         "the draft's own config.json)",
     )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="run the pair afterwards: is the draft accepted now? (see `check`)",
+    )
+    add_run_arguments(parser)
     parser.add_argument(
         "--undo", action="store_true", help="put back all files as they were before any repair"
     )
@@ -68,12 +82,16 @@ async def run(args: Namespace, context: CommandContext) -> RepairResult:
     outcome = await asyncio.to_thread(repair.repair, target, draft, checkpoint_dir=args.checkpoint)
     named = [str(folder) for folder in folders.values() if folder]
     is_changed = any(folder is not None and can_undo(folder) for folder in folders.values())
+    check = None
+    if args.check and draft is not None:
+        check = await check_pair(target, draft, args, context)
     return RepairResult(
         tuple(_changed_file(one) for one in outcome.changed),
         outcome.not_repaired,
         outcome.findings_before,
         outcome.findings_after,
         undo=f"dflash-desktop repair --undo {' '.join(map(_quoted, named))}" if is_changed else "",
+        check=check,
     )
 
 
@@ -95,6 +113,7 @@ class RepairResult:
     findings_before: tuple[Finding, ...]
     findings_after: tuple[Finding, ...]
     undo: str  # the command that takes it back; empty if there is nothing to take back
+    check: CheckReport | None = None
 
     @property
     def exit_code(self) -> int:
@@ -120,6 +139,7 @@ class RepairResult:
             "findings_before": [finding_form(finding) for finding in self.findings_before],
             "findings_after": [finding_form(finding) for finding in self.findings_after],
             "undo": self.undo or None,
+            "check": None if self.check is None else check_form(self.check),
         }
 
     def as_text(self) -> str:
@@ -133,8 +153,12 @@ class RepairResult:
             lines.append("There is nothing here that metadata alone could mend.")
         left = [one for one in self.findings_after if one.weight is not Weight.INFO]
         lines += map(finding_paragraph, left)
+        if self.check is not None:
+            lines.append(CheckResult(self.check).as_text())
         if self.undo:
-            lines.append(f"To take it back: {self.undo}")
+            is_worth_it = self.check is None or self.check.judgement.verdict in _ACCEPTED
+            why = "To take it back" if is_worth_it else "The draft is not accepted. Take it back"
+            lines.append(f"{why}: {self.undo}")
         return "\n\n".join(lines)
 
 

@@ -87,6 +87,14 @@ class Settings:
             "identical with and without a draft; smaller formats save memory.",
         ),
     )
+    exact_text: bool = field(
+        default=False,
+        metadata=_described(
+            "Exact text",
+            "Stores the KV cache so that texts with and without the draft were proven identical "
+            "on this machine.",
+        ),
+    )
     sampling: SamplingParams = field(
         default_factory=SamplingParams,
         metadata=_described(
@@ -180,6 +188,7 @@ class SettingsChange(TypedDict, total=False):
     theme: Theme
     device: str
     kv_cache_precision: KvCachePrecision | None
+    exact_text: bool
     sampling: SamplingParams
     system_prompt: str
     show_draft_tokens: bool

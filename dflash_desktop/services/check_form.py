@@ -8,7 +8,7 @@ from dflash_desktop.domain.check_numbers import TextVerdict
 from dflash_desktop.services.bench_form import difference_form
 
 if TYPE_CHECKING:
-    from dflash_desktop.services.pair_check import CheckReport
+    from dflash_desktop.domain.check_report import CheckReport
 
 _TEXT_WORDS = {
     TextVerdict.IDENTICAL: "All texts are identical, token by token.",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from dflash_desktop.domain.pair import PairFingerprint
+
 FILE_VERSION = 1
 MAX_REPORTS = 64
 """Reports of drivers and runtimes that are gone would pile up; the oldest go first."""
@@ -54,6 +56,11 @@ class MeasurementStore:
         """The report that was measured under exactly these conditions."""
         self._refresh()
         return self._reports.get(key)
+
+    def of_pair(self, fingerprint: PairFingerprint) -> tuple[BenchReport, ...]:
+        """All reports of this pair, on whatever device and with whatever precision."""
+        self._refresh()
+        return tuple(r for key, r in self._reports.items() if key.fingerprint == fingerprint)
 
     def put(self, report: BenchReport) -> None:
         """Keep a report in place of the earlier one with its key, and judge the draft afresh.

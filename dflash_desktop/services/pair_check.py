@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.benchmark import BenchReport
-from dflash_desktop.domain.check_numbers import CheckNumbers, numbers_of
-from dflash_desktop.domain.check_verdict import Judgement, judge, judge_unmeasured
+from dflash_desktop.domain.check_numbers import numbers_of
+from dflash_desktop.domain.check_report import CheckReport
+from dflash_desktop.domain.check_verdict import judge, judge_unmeasured
 from dflash_desktop.domain.pair_contract import Finding, Verdict, verdict_of
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.benchmark import Benchmark, BenchProgress
@@ -18,21 +19,11 @@ from dflash_desktop.services.model_inspection import check_folders
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from dflash_desktop.domain.benchmark import BenchReport
     from dflash_desktop.domain.generation import KvCachePrecision
-    from dflash_desktop.domain.pair import LoadedPair, PairFolders
+    from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.pair_loading import PairLoading
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReport:
-    """One check. Without `report` and `numbers` the pair could not run at all."""
-
-    title: str
-    judgement: Judgement
-    findings: tuple[Finding, ...]
-    report: BenchReport | None = None
-    numbers: CheckNumbers | None = None
 
 
 class PairCheck:
@@ -48,6 +39,7 @@ class PairCheck:
         *,
         device: str = "",
         kv_cache_precision: KvCachePrecision | None = None,
+        exact: bool = False,
     ) -> AsyncGenerator[BenchProgress | CheckReport]:
         """Progress, and last the report. Close the iterator to cancel.
 
@@ -61,11 +53,17 @@ class PairCheck:
             yield CheckReport(folders.title, judge_unmeasured(findings), findings)
             return
         yield BenchProgress("Loading the pair", 0, 1)
+        load = partial(
+            self._loading.load,
+            device=device,
+            kv_cache_precision=kv_cache_precision,
+            exact=exact,
+        )
         try:
-            pair = await self._load(folders, device, kv_cache_precision)
+            pair = await load(folders)
         except AppError as error:
             # If the target runs alone, it was the draft that the runtime did not take.
-            await self._load(replace(folders, draft_dir=None), device, kv_cache_precision)
+            await load(replace(folders, draft_dir=None))
             refusal = error.problem.headline
             judgement = judge_unmeasured(findings, refusal=refusal)
             yield CheckReport(folders.title, judgement, findings)
@@ -73,11 +71,6 @@ class PairCheck:
         async with aclosing(self._benchmark.run(pair, folders, fast=True)) as steps:
             async for step in steps:
                 yield step if isinstance(step, BenchProgress) else _report(step, findings)
-
-    async def _load(
-        self, folders: PairFolders, device: str, precision: KvCachePrecision | None
-    ) -> LoadedPair:
-        return await self._loading.load(folders, device=device, kv_cache_precision=precision)
 
 
 def _report(report: BenchReport, findings: tuple[Finding, ...]) -> CheckReport:

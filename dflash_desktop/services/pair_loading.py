@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import psutil
@@ -9,16 +10,20 @@ import psutil
 from dflash_desktop.domain.device_identity import is_openvino_name
 from dflash_desktop.domain.devices import Device, choose_device, normal_device_id, stored_choice
 from dflash_desktop.domain.engine_state import Absent, Crashed, Ready, Stopping, loaded_pair
+from dflash_desktop.domain.exactness import ExactChoice, exact_choice
+from dflash_desktop.domain.model_facts import parse_version
 from dflash_desktop.domain.residency import can_keep_both
-from dflash_desktop.workers.model_folder import MODEL_BIN
+from dflash_desktop.services.model_inspection import installed_runtime
+from dflash_desktop.workers.model_folder import MODEL_BIN, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from dflash_desktop.domain.generation import KvCachePrecision
-    from dflash_desktop.domain.pair import LoadedPair, PairFolders
+    from dflash_desktop.domain.pair import LoadedPair, MeasurementKey, PairFolders
     from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.settings_store import SettingsStore
 
 _CPU = "CPU"
@@ -39,11 +44,13 @@ class PairLoading:
         compile_cache_dir: Path,
         settings: SettingsStore | None = None,
         note_used: Callable[[PairFolders], Awaitable[None]] | None = None,
+        measurements: MeasurementStore | None = None,
     ) -> None:
         self._engine = engine
         self._compile_cache_dir = compile_cache_dir
         self._settings = settings
         self._note_used = note_used
+        self._measurements = measurements
         self._folders: PairFolders | None = None
 
     def folders_in_use(self) -> tuple[Path, ...]:
@@ -62,14 +69,22 @@ class PairLoading:
         *,
         device: str = "",
         kv_cache_precision: KvCachePrecision | None = None,
+        exact: bool | None = None,
     ) -> LoadedPair:
         """Load a pair; an empty `device` takes the best one.
+
+        With `exact`, which is the settings' unless it is given, a precision that is not named is
+        the one that measurements proved to keep the text.
 
         Raises `AppError`: "device_missing" or "device_ambiguous" rather than falling to another
         device, "devices_silent" when a driver hangs, and what the engine says of the files.
         """
         chosen = await self._chosen(device)
         self._folders = folders
+        if exact is None:
+            exact = self._settings is not None and self._settings.value.exact_text
+        if exact and kv_cache_precision is None:
+            kv_cache_precision = (await self.exact_choice(folders, chosen)).precision
         loaded = await self._engine.load(
             folders,
             device=chosen.id,
@@ -83,6 +98,21 @@ class PairLoading:
             await self._note_used(folders)
         return loaded
 
+    async def exact_choice(self, folders: PairFolders, device: Device) -> ExactChoice:
+        """The precision that keeps this pair's text on this device, as far as it was measured."""
+        if self._measurements is None:
+            return exact_choice(())
+        try:
+            pair = await asyncio.to_thread(fingerprint, folders.target_dir, folders.draft_dir)
+        except OSError:
+            return exact_choice(())  # the engine will say what is wrong with the folders
+        runtime = parse_version(installed_runtime() or "")
+        return exact_choice(
+            report
+            for report in self._measurements.of_pair(pair)
+            if parse_version(report.key.runtime) == runtime and _is_on(device, report.key)
+        )
+
     async def _chosen(self, wanted: str) -> Device:
         if normal_device_id(wanted) == _CPU:
             # Without asking the drivers: it must work when one of them hangs or crashes.
@@ -93,6 +123,12 @@ class PairLoading:
         if settings is not None and wanted == settings.value.device and is_openvino_name(wanted):
             settings.change(device=stored_choice(report, chosen))
         return chosen
+
+
+def _is_on(device: Device, key: MeasurementKey) -> bool:
+    if device.id == _CPU and not device.full_name:  # chosen without asking the drivers
+        return not key.driver
+    return (device.full_name, device.driver) == (key.device_name, key.driver)
 
 
 def _keeps_both(folders: PairFolders) -> bool:

@@ -12,8 +12,8 @@ from dflash_desktop.cli.check import CheckResult
 from dflash_desktop.domain.acceptance import Acceptance
 from dflash_desktop.domain.benchmark import FirstDifference
 from dflash_desktop.domain.check_numbers import numbers_of
+from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict, judge
-from dflash_desktop.services.pair_check import CheckReport
 from tests.cli.test_json_forms import assert_documented, run
 from tests.domain.measurements import bench_run, report, result
 from tests.fakes.ir_models import write_draft, write_target

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dflash_desktop.domain.check_numbers import TextVerdict
+from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.check_form import check_form
 from dflash_desktop.services.engine import Engine
-from dflash_desktop.services.pair_check import CheckReport, PairCheck
+from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_loading import PairLoading
 from tests.fakes.bench_worker import BenchLauncher, Speeds
 from tests.fakes.ir_models import ModelFiles, write_draft, write_target

@@ -11,11 +11,12 @@ import pytest
 
 from dflash_desktop.domain import bench_plan
 from dflash_desktop.domain.check_numbers import Signature, TextVerdict
+from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.services import benchmark
 from dflash_desktop.services.bench_prompts import load_bench_prompts
 from dflash_desktop.services.engine import Engine
-from dflash_desktop.services.pair_check import CheckReport, PairCheck
+from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_loading import PairLoading
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from tests.fakes.draft_defects import forget_state, randomise, shift_output

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dflash_desktop.domain.engine_state import loaded_pair
+from dflash_desktop.domain.generation import KvCachePrecision
+from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import AppError
+from dflash_desktop.services import pair_loading
 from dflash_desktop.services.engine import EngineLimits
+from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.pair_loading import PairLoading
 from dflash_desktop.services.settings_store import SettingsStore
+from tests.domain.measurements import bench_run, report, result
 from tests.fakes.engine import PAIR, EngineUnderTest, engine_under_test
 from tests.fakes.fake_worker import Mishap, Script, Trouble, When
 
@@ -118,3 +123,45 @@ async def test_the_folders_of_a_pair_are_in_use_from_its_loading_to_its_end(
         assert service.folders_in_use() == (tmp_path / "other",)
         await under_test.engine.stop()
         assert service.folders_in_use() == ()
+
+
+def measured_with(
+    under_test: EngineUnderTest, folder: Path, precision: KvCachePrecision
+) -> MeasurementStore:
+    """A store with one measurement of the loaded pair in which all texts were identical."""
+    store = MeasurementStore(folder / "measurements.json")
+    loaded = loaded_pair(under_test.engine.state)
+    assert loaded is not None
+    key = replace(measurement_key(loaded), kv_cache_precision=precision)
+    store.put(report(result(bench_run(3, 60.0)), key=key))
+    return store
+
+
+async def test_the_exact_setting_takes_the_precision_that_was_proven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with engine_under_test(tmp_path) as under_test:
+        service, settings = loading(under_test, tmp_path)
+        first = await service.load(PAIR, device=ARC)
+        monkeypatch.setattr(pair_loading, "installed_runtime", lambda: first.runtime)
+        monkeypatch.setattr(pair_loading, "fingerprint", lambda *_: first.fingerprint)
+        monkeypatch.setattr(pair_loading, "parse_version", lambda text: text)
+        service = PairLoading(
+            engine=under_test.engine,
+            compile_cache_dir=tmp_path,
+            settings=settings,
+            measurements=measured_with(under_test, tmp_path, KvCachePrecision.U8),
+        )
+        for exact, expected in ((False, first.kv_cache_precision), (True, KvCachePrecision.U8)):
+            settings.change(exact_text=exact)
+            assert (await service.load(PAIR, device=ARC)).kv_cache_precision is expected
+        named = KvCachePrecision.F16
+        loaded = await service.load(PAIR, device=ARC, kv_cache_precision=named)
+        assert loaded.kv_cache_precision is named
+
+
+async def test_without_a_proof_the_exact_setting_takes_the_finest(tmp_path: Path) -> None:
+    async with engine_under_test(tmp_path) as under_test:
+        service, _ = loading(under_test, tmp_path)
+        loaded = await service.load(PAIR, device=ARC, exact=True)
+        assert loaded.kv_cache_precision is KvCachePrecision.F32
