@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.transfer import Transfer
     from dflash_desktop.ui.main_window import MainWindow
     from dflash_desktop.ui.models.library_presenter import LibraryPresenter
+    from dflash_desktop.ui.models.more_presenter import MorePresenter
     from dflash_desktop.ui.models.pane import ModelsPane
     from dflash_desktop.ui.models.presenter import ModelsPresenter
+    from dflash_desktop.ui.models.storage_presenter import StoragePresenter
     from dflash_desktop.ui.pair_presenter import PairPresenter
     from dflash_desktop.ui.theme import Theme
     from dflash_desktop.ui.transfers.connection_presenter import ConnectionPresenter
+    from dflash_desktop.ui.transfers.pane import TransfersPane
     from dflash_desktop.ui.transfers.presenter import TransfersPresenter
 
 
@@ -58,6 +61,9 @@ class ModelPages:
         self._models_pane: ModelsPane | None = None
         self._models: ModelsPresenter | None = None
         self._library: LibraryPresenter | None = None
+        self._storage: StoragePresenter | None = None
+        self._more: MorePresenter | None = None
+        self._transfers_pane: TransfersPane | None = None
         self._transfers: TransfersPresenter | None = None
         self._connection: ConnectionPresenter | None = None
         self._count = TransferCount(sidebar=window.sidebar, queue=services.downloads)
@@ -68,6 +74,8 @@ class ModelPages:
             self._count,
             self._models,
             self._library,
+            self._storage,
+            self._more,
             self._transfers,
             self._connection,
         )
@@ -78,11 +86,12 @@ class ModelPages:
         from dflash_desktop.ui.models.library_presenter import LibraryPresenter
         from dflash_desktop.ui.models.pane import ModelsPane
         from dflash_desktop.ui.models.presenter import ModelsPresenter
+        from dflash_desktop.ui.models.storage_presenter import StoragePresenter
 
         services = self._services
         pane = ModelsPane(theme=self._theme, report=self._report)
         pane.starter_requested.connect(self._show_starter)
-        pane.get_requested.connect(lambda: self._show(Page.SETUP))
+        pane.get_requested.connect(lambda: self._show(Page.MORE_MODELS))
         self._models_pane = pane
         self._models = ModelsPresenter(
             pane=pane,
@@ -103,6 +112,42 @@ class ModelPages:
             pairs=services.library.pairs,
             load=self._pairs.load,
             open_folder=_open_folder,
+            refetch=services.refetch,
+        )
+        self._storage = StoragePresenter(
+            card=pane.storage,
+            upkeep=services.upkeep,
+            engine=services.engine,
+            library_dir=lambda: services.paths.library_dir,
+            models=services.models.models,
+            hold_downloads=services.downloads.held,
+            load_again=self._load_again,
+            open_folder=_open_folder,
+        )
+        return pane
+
+    def built_more_models(self) -> QWidget:
+        """What more there is."""
+        from dflash_desktop.services.catalogue_store import load_catalogue
+        from dflash_desktop.ui.models.more_pane import MorePane
+        from dflash_desktop.ui.models.more_presenter import MorePresenter
+
+        services = self._services
+        pane = MorePane(theme=self._theme, report=self._report)
+        pane.back_requested.connect(lambda: self._show(Page.MODELS))
+        pane.page_requested.connect(_open_page)
+        pane.transfer_requested.connect(self._show_transfer)
+        self._more = MorePresenter(
+            pane=pane,
+            machine=services.hardware,
+            load_catalogue=lambda: load_catalogue(own_file=services.paths.own_pairs_file),
+            reserve_bytes=lambda: services.settings.value.memory_reserve_bytes,
+            shelf=services.models,
+            queue=services.downloads,
+            ask_token=lambda repo_ids, on_given: self.connection.open_token(
+                repo_ids, on_given=on_given
+            ),
+            on_remedy=self._take_remedy_of_a_look,
         )
         return pane
 
@@ -112,7 +157,8 @@ class ModelPages:
         from dflash_desktop.ui.transfers.presenter import TransfersPresenter
 
         pane = TransfersPane(theme=self._theme, report=self._report)
-        pane.models_requested.connect(lambda: self._show(Page.MODELS))
+        self._transfers_pane = pane
+        pane.models_requested.connect(lambda: self._show(Page.MORE_MODELS))
         pane.library_requested.connect(self._show_in_library)
         pane.connection_requested.connect(lambda: self.connection.open_connection())
         self._transfers = TransfersPresenter(
@@ -137,6 +183,22 @@ class ModelPages:
             )
         return self._connection
 
+    def on_shown(self, page: Page) -> None:
+        """Look anew at what may have changed while a page was not in front."""
+        if page is Page.MODELS and self._storage is not None:
+            self._storage.refresh()
+        elif page is Page.MORE_MODELS and self._more is not None:
+            self._more.look()
+
+    def _load_again(self) -> None:
+        if self._pairs.chosen is not None:
+            self._pairs.load(self._pairs.chosen.id, self._pairs.chosen.draft_dir is not None)
+
+    def _show_transfer(self, transfer_id: str) -> None:
+        self._show(Page.TRANSFERS)
+        if self._transfers_pane is not None:
+            self._transfers_pane.focus_transfer(transfer_id)
+
     def _show_in_library(self, transfer_id: str) -> None:
         self._show(Page.MODELS)
         if self._models_pane is None:
@@ -147,13 +209,18 @@ class ModelPages:
 
     def _take_remedy(self, transfer: Transfer, remedy: Remedy) -> None:
         repo_ids = tuple(repo.repo_id for repo in transfer.request.repos)
+        if remedy is Remedy.ENTER_TOKEN:
+            self.connection.open_token(
+                repo_ids, on_given=lambda: self._services.downloads.resume(transfer.id)
+            )
+        else:
+            named = _named_repo(transfer)
+            self._take_remedy_of_a_look(remedy, (named,) if named else repo_ids)
+
+    def _take_remedy_of_a_look(self, remedy: Remedy, repo_ids: tuple[str, ...]) -> None:
         match remedy:
-            case Remedy.ENTER_TOKEN:
-                self.connection.open_token(
-                    repo_ids, on_given=lambda: self._services.downloads.resume(transfer.id)
-                )
-            case Remedy.OPEN_MODEL_PAGE:
-                self.connection.open_model_page(_named_repo(transfer) or repo_ids[0])
+            case Remedy.OPEN_MODEL_PAGE if repo_ids:
+                self.connection.open_model_page(repo_ids[0])
             case Remedy.NETWORK_SETTINGS:
                 self.connection.open_connection()
             case Remedy.MODEL_FOLDER:

@@ -110,6 +110,7 @@ class Pages:
             self._setup.open()
         else:
             self._window.sidebar.focus_page(page)
+        self._model_pages.on_shown(page)
 
     def show_starter(self) -> None:
         """Lead to the starter model, whether it is to be had or to be repaired."""
@@ -141,6 +142,8 @@ class Pages:
                 return self.chat_pane
             case Page.MODELS:
                 return self._model_pages.built_models()
+            case Page.MORE_MODELS:
+                return self._model_pages.built_more_models()
             case Page.TRANSFERS:
                 return self._model_pages.built_transfers()
             case Page.MEASURE:

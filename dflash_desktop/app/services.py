@@ -42,6 +42,7 @@ class Services:
     ) -> None:
         launcher = WorkerLauncher(log_dir=paths.log_dir)
         resources = starter_resources()
+        self.paths = paths
         self.settings = settings
         self.pin = resources.pin
         self.engine = Engine(launcher=launcher)

@@ -13,6 +13,7 @@ class Page(StrEnum):
     TRANSFERS = "Transfers"
     MEASURE = "Measure"
     SETUP = "Setup"  # stands in for the chat until there is a model
+    MORE_MODELS = "More models"  # a part of the models page
 
 
 NAVIGATION = (Page.CHAT, Page.MODELS, Page.TRANSFERS, Page.MEASURE)

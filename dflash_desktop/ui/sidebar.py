@@ -114,10 +114,11 @@ class Sidebar(SurfaceFrame):
         self._place_more_button(index)
 
     def show_page(self, page: Page) -> None:
-        """Mark the page that is shown; one that is not in the navigation marks none."""
+        """Mark the page that is shown, or that it is a part of; else nothing is marked."""
+        marked = Page.MODELS if page is Page.MORE_MODELS else page
         self._group.setExclusive(False)  # else the last one stays marked
         for one, button in self._pages.items():
-            button.setChecked(one is page)
+            button.setChecked(one is marked)
         self._group.setExclusive(True)
 
     def show_count(self, page: Page, count: int) -> None:
@@ -128,6 +129,8 @@ class Sidebar(SurfaceFrame):
 
     def focus_page(self, page: Page) -> None:
         """Put the keyboard where the page was chosen, so that Tab goes on from there."""
+        if page is Page.MORE_MODELS:
+            page = Page.MODELS
         if page in self._pages:
             self._pages[page].setFocus(Qt.FocusReason.OtherFocusReason)
 

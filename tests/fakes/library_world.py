@@ -70,8 +70,9 @@ def arrived_model(folder: Path) -> Arrived:
 
 
 def many_models(paths: AppPaths, count: int) -> None:
-    """So many models of 15 small files, as they lie on the disk when they are installed."""
-    files = {f"file{number}.bin": b"x" * number for number in range(15)}
+    """So many targets of 15 small files, as they lie on the disk when they are installed."""
+    files = {f"file{number}.bin": b"x" * number for number in range(13)}
+    files |= {"openvino_model.xml": b"<net/>", "openvino_model.bin": b"weights"}
     for number in range(count):
         arrived = arrive(paths.models_dir / f"model-{number}", files)
         manifest = arrived.manifest(repo_id=f"owner/model-{number}")

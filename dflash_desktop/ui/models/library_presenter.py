@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from dflash_desktop.domain.engine_state import loaded_pair
 from dflash_desktop.domain.library import ModelCondition, ModelRole
-from dflash_desktop.domain.transfer_rate import TransferRate
 from dflash_desktop.ui.models.library_words import (
     card_content,
+    fetched_words,
     library_summary,
     model_row,
     removal_words,
     report_words,
     shown_models,
-    work_numbers,
 )
+from dflash_desktop.ui.models.model_work import ModelWork
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from dflash_desktop.domain.library import (
         InstalledModel,
@@ -32,9 +31,8 @@ if TYPE_CHECKING:
     )
     from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.refetch import Repaired
     from dflash_desktop.ui.models.library_view import LibraryView
-
-_SHOWN_PROGRESS_SECONDS = 0.1
 
 
 class ModelShelf(Protocol):
@@ -67,6 +65,15 @@ class ModelShelf(Protocol):
         """Do it. Raises `AppError`."""
 
 
+class Refetch(Protocol):
+    """What brings bad files anew."""
+
+    async def repair(
+        self, report: VerificationReport, on_progress: Callable[[WorkProgress], None]
+    ) -> Repaired:
+        """Fetch what the report calls bad. Raises `AppError`."""
+
+
 class LibraryPresenter:
     """`pairs` are what can be loaded; `open_folder` shows a folder in the file manager."""
 
@@ -79,7 +86,7 @@ class LibraryPresenter:
         pairs: Callable[[], tuple[PairFolders, ...]],
         load: Callable[[str], None],
         open_folder: Callable[[Path], None],
-        repair: Callable[[str], None] | None = None,
+        refetch: Refetch,
     ) -> None:
         self._view = view
         self._shelf = shelf
@@ -87,9 +94,9 @@ class LibraryPresenter:
         self._pairs = pairs
         self._load = load
         self._open_folder = open_folder
-        self._can_repair = repair is not None
-        self._works: dict[str, _Work] = {}
-        self._outcomes: dict[str, VerificationReport] = {}
+        self._refetch = refetch
+        self._works: dict[str, ModelWork] = {}
+        self._outcomes: dict[str, tuple[str, bool]] = {}
         self._tasks = TaskScope(owner=view, on_problem=view.card.show_problem)
         self._adding = TaskScope(owner=view, on_problem=view.show_problem)
         self._ends = [shelf.subscribe(self.refresh), engine.subscribe(lambda _: self.refresh())]
@@ -101,8 +108,7 @@ class LibraryPresenter:
         card.load_requested.connect(self._on_load)
         card.folder_requested.connect(self._on_folder)
         card.verify_requested.connect(self.verify)
-        if repair is not None:
-            card.repair_requested.connect(repair)
+        card.repair_requested.connect(self.repair)
         card.removal_asked.connect(lambda i: self._tasks.start(self._ask_removal(i)))
         card.removal_confirmed.connect(lambda i: self._tasks.start(self._remove(i)))
         card.cancel_requested.connect(self._on_cancel)
@@ -119,12 +125,12 @@ class LibraryPresenter:
         self._show_card()
 
     def verify(self, model_id: str) -> None:
-        """Compare a model's bytes, unless that is being done."""
-        if model_id not in self._works:
-            work = _Work(TaskScope(owner=self._view, on_problem=self._view.card.show_problem))
-            self._works[model_id] = work
-            self._outcomes.pop(model_id, None)
-            work.tasks.start(self._verify(model_id, work))
+        """Compare a model's bytes, unless something is being done with them."""
+        self._begin(model_id, self._verify)
+
+    def repair(self, model_id: str) -> None:
+        """Fetch again what is not right, unless something is being done with it."""
+        self._begin(model_id, self._mend)
 
     async def close(self) -> None:
         """Start nothing more, and wait for what runs."""
@@ -147,35 +153,67 @@ class LibraryPresenter:
                 in_use_on=self._device_of(model),
                 now=now,
                 load_tip=self._load_tip(model),
-                can_repair=self._can_repair,
             )
         )
         work, outcome = self._works.get(model.id), self._outcomes.get(model.id)
         if work is not None:
             card.show_progress(*work.shown)
         elif outcome is not None and is_other:
-            card.show_outcome(report_words(outcome), is_good=outcome.is_whole)
+            card.show_outcome(*outcome)
 
-    async def _verify(self, model_id: str, work: _Work) -> None:
+    def _begin(
+        self,
+        model_id: str,
+        do: Callable[[InstalledModel, ModelWork], Coroutine[object, object, None]],
+    ) -> None:
         model = self._shelf.find(model_id)
-        sentence = f"Comparing every byte of {model.title if model else model_id}"
-        work.shown = (sentence, "", 0.0)
-        self._show_work(model_id)
+        if model is not None and model_id not in self._works:
+            work = ModelWork(TaskScope(owner=self._view, on_problem=self._view.card.show_problem))
+            self._works[model_id] = work
+            work.tasks.start(self._finish(model_id, do(model, work)))
 
-        def on_progress(progress: WorkProgress) -> None:
-            if work.take(progress, sentence):
-                self._show_work(model_id)
-
-        report: VerificationReport | None = None
+    async def _finish(self, model_id: str, job: Coroutine[object, object, None]) -> None:
+        """Run a job to its end; only one that ended well has left an outcome to show."""
+        before = self._outcomes.get(model_id)
         try:
-            report = await self._shelf.verify(model_id, on_progress)
+            await job
         finally:
             del self._works[model_id]
-            if self._view.card.model_id == model_id and report is None:
-                self._view.card.clear_progress()
-        self._outcomes[model_id] = report
-        if self._view.card.model_id == model_id:
-            self._view.card.show_outcome(report_words(report), is_good=report.is_whole)
+            card, outcome = self._view.card, self._outcomes.get(model_id)
+            if card.model_id == model_id:
+                card.clear_progress()
+                if outcome is not None and outcome is not before:
+                    card.show_outcome(*outcome)
+            self.refresh()
+
+    async def _verify(self, model: InstalledModel, work: ModelWork) -> None:
+        report = await self._compare(model, work)
+        self._outcomes[model.id] = (report_words(report), report.is_whole)
+
+    async def _mend(self, model: InstalledModel, work: ModelWork) -> None:
+        report = await self._compare(model, work)
+        show = self._progress_of(model.id, work, f"Fetching what is bad in {model.title}")
+        repaired = await self._refetch.repair(report, show)
+        words = report_words(repaired.report)
+        if repaired.paths:
+            words = f"{fetched_words(repaired.paths)} {words}"
+        self._outcomes[model.id] = (words, repaired.report.is_whole)
+
+    async def _compare(self, model: InstalledModel, work: ModelWork) -> VerificationReport:
+        show = self._progress_of(model.id, work, f"Comparing every byte of {model.title}")
+        return await self._shelf.verify(model.id, show)
+
+    def _progress_of(
+        self, model_id: str, work: ModelWork, sentence: str
+    ) -> Callable[[WorkProgress], None]:
+        work.begin(sentence)
+        self._show_work(model_id)
+
+        def show(progress: WorkProgress) -> None:
+            if work.take(progress):
+                self._show_work(model_id)
+
+        return show
 
     def _show_work(self, model_id: str) -> None:
         if self._view.card.model_id == model_id:
@@ -237,24 +275,3 @@ class LibraryPresenter:
         if pair is None or model.path not in (pair.target_dir, pair.draft_dir):
             return ""
         return pair.device_name if pair.device == "CPU" else f"{pair.device} {pair.device_name}"
-
-
-class _Work:
-    """One verification that runs, and how it was last shown."""
-
-    def __init__(self, tasks: TaskScope) -> None:
-        self.tasks = tasks
-        self.shown = ("", "", 0.0)
-        self._rate = TransferRate()
-        self._shown_at = 0.0
-
-    def take(self, progress: WorkProgress, sentence: str) -> bool:
-        """Note a progress; whether it is time to show it."""
-        now = time.monotonic()
-        if now - self._shown_at < _SHOWN_PROGRESS_SECONDS:
-            return False
-        self._shown_at = now
-        rate = self._rate.add(progress.done_bytes, now)
-        share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 1.0
-        self.shown = (sentence, work_numbers(progress, rate), share)
-        return True

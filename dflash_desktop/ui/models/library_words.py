@@ -133,7 +133,6 @@ def card_content(
     in_use_on: str,
     now: datetime,
     load_tip: str = "",
-    can_repair: bool = True,
 ) -> ModelCardContent:
     """The card of a model; `load_tip` says why it cannot be loaded, if so."""
     state, role, _ = _IN_USE if in_use_on else CONDITION_LOOKS[model.condition]
@@ -145,7 +144,7 @@ def card_content(
         facts=model_facts(model, in_use_on=in_use_on, now=now),
         condition=model.condition,
         is_ours=model.is_ours,
-        can_repair=can_repair and bool(model.manifest.repo_id),
+        can_repair=model.is_ours and bool(model.manifest.repo_id),
         can_load=not load_tip,
         load_tip=load_tip,
     )
@@ -218,6 +217,13 @@ def _used_words(when: datetime | None, now: datetime) -> str:
 
 def _last_used(model: InstalledModel, now: datetime) -> str:
     return "never" if model.last_used_at is None else day_words(model.last_used_at, now)
+
+
+def fetched_words(paths: Sequence[str]) -> str:
+    """What a repair brought."""
+    if len(paths) == 1:
+        return f"{paths[0]} was fetched again."
+    return f"{len(paths)} files were fetched again."
 
 
 def work_numbers(progress: WorkProgress, bytes_per_second: float | None) -> str:

@@ -122,7 +122,7 @@ class ModelCard(SurfaceFrame):
             if had_focus:
                 self._progress.take_focus()
 
-    def show_outcome(self, words: str, *, is_good: bool) -> None:
+    def show_outcome(self, words: str, is_good: bool) -> None:
         """The end of a verification."""
         self.clear_progress()
         self._outcome.show_text(words, role=TextRole.GOOD if is_good else TextRole.BAD)
