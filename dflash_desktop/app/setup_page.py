@@ -38,6 +38,7 @@ def build_setup(
         starter=services.starter,
         transfers=services.downloads,
         find_loadable=services.library.find,
+        reclaimable_bytes=services.memory.reclaimable_bytes,
         engine=services.engine,
         settings=services.settings,
     )

@@ -66,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--reserve-gb",
         type=_gigabytes,
         metavar="GB",
-        help="memory to leave to everything else (default: depends on the machine)",
+        help="memory to leave to everything else (default: what you have set, or what is usual)",
     )
 
 
@@ -78,9 +78,12 @@ async def run(args: Namespace, context: CommandContext) -> RecommendResult:
     catalogue = load_catalogue(own_file=context.paths.own_pairs_file)
     if args.hardware is None:
         report, _ = await context.hardware_probe.look()
+        usual_reserve = context.settings.value.memory_reserve_bytes
     else:
         report = read_report(args.hardware)
-    pool = memory_pool(report, reserve_bytes=args.reserve_gb)
+        usual_reserve = None  # the person's own is about this machine
+    reserve = usual_reserve if args.reserve_gb is None else args.reserve_gb
+    pool = memory_pool(report, reserve_bytes=reserve)
     return RecommendResult(
         tier=tier_of(pool),
         pool=pool,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from dflash_desktop.domain.catalogue import Catalogue
 from dflash_desktop.domain.gpu_findings import KnownDriver
+from dflash_desktop.domain.hardware import HardwareReport
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.starter import StarterPin
 from dflash_desktop.services.engine import Engine
@@ -17,7 +18,6 @@ from dflash_desktop.ui.wizard.getting import Transfers
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.devices import DeviceReport
-    from dflash_desktop.domain.hardware import HardwareReport
 
 
 class MachineLook(Protocol):
@@ -41,5 +41,6 @@ class SetupParts:
     starter: StarterInstall
     transfers: Transfers
     find_loadable: Callable[[str], PairFolders | None]
+    reclaimable_bytes: Callable[[HardwareReport], Awaitable[int]]  # by the pair that is loaded
     engine: Engine
     settings: SettingsStore

@@ -50,6 +50,7 @@ class Survey:
         self._report: HardwareReport | None = None
         self._catalogue: Catalogue | None = None
         self._tasks = TaskScope(owner=machine, on_problem=self._show_problem)
+        self._reclaimable_bytes = 0
         self.choices: Choices | None = None
         self.has_failed = False
 
@@ -109,7 +110,10 @@ class Survey:
         if self._report is None and (known := await self._parts.probe.remembered()) is not None:
             self._show_look(*known)
             self._machine.show_looking()  # it may have changed
-        self._show_look(*await self._parts.probe.look())
+        report, devices = await self._parts.probe.look()
+        # What the loaded pair takes is free for the one that takes its place.
+        self._reclaimable_bytes = await self._parts.reclaimable_bytes(report)
+        self._show_look(report, devices)
 
     def _show_look(self, report: HardwareReport, devices: DeviceReport) -> None:
         found = (*version_findings(devices), *findings(report, self._parts.load_known_drivers()))
@@ -122,7 +126,13 @@ class Survey:
     def _pool(self) -> MemoryPool | None:
         if self._report is None:
             return None
-        return memory_pool(self._report, reserve_bytes=self._settings.value.memory_reserve_bytes)
+        settings = self._settings.value
+        return memory_pool(
+            self._report,
+            reserve_bytes=settings.memory_reserve_bytes,
+            device=settings.device,
+            reclaimable_bytes=self._reclaimable_bytes,
+        )
 
     def _pairs(self) -> Catalogue:
         if self._catalogue is None:

@@ -129,8 +129,12 @@ class SetupWorld:
         self.settings = SettingsStore(self.settings_file)
         self.problems: list[Problem] = []
         self.left: list[bool] = []
+        self.loaded_bytes = 0
         self._theme = theme
         self.open_anew()
+
+    async def reclaimable_bytes(self, report: HardwareReport) -> int:
+        return self.loaded_bytes
 
     def open_anew(self) -> None:
         """The page as after a new start of the program, with the settings from the disk."""
@@ -147,6 +151,7 @@ class SetupWorld:
                 starter=self.starter,
                 transfers=self.downloads,
                 find_loadable=self.pairs.find,
+                reclaimable_bytes=self.reclaimable_bytes,
                 engine=self.under_test.engine,
                 settings=self.settings,
             ),

@@ -122,12 +122,12 @@ async def test_cards_say_whose_speed_it_is_and_what_is_in_it(world: SetupWorld) 
 async def test_a_longer_context_changes_the_fit_and_keeps_the_keyboard(world: SetupWorld) -> None:
     await on_choose(world)
     before = cards(world)[QWEN].content
-    world.pane.choose.context_chosen.emit(32768)
+    world.pane.choose.context_chosen.emit(16384)
     after = cards(world)[QWEN].content
     assert before is not None
     assert after is not None
     assert before.fit != after.fit
-    assert "KV cache 11.0 GB" in world.words()
+    assert "KV cache 9.70 GB" in world.words()
 
 
 async def test_what_is_too_big_says_what_would_be_needed_and_cannot_be_got(
@@ -277,6 +277,13 @@ async def test_what_is_kept_free_is_taken_from_what_models_may_use(world: SetupW
     reserve.setValue(10.0)
     assert "about 13 GB for models" in world.words()
     assert world.settings.value.memory_reserve_bytes == 10_000_000_000
+
+
+async def test_what_the_loaded_model_takes_is_free_for_another(world: SetupWorld) -> None:
+    await until(lambda: "about 21 GB for models" in world.words())
+    world.loaded_bytes = 2_000_000_000
+    world.button("Look again").click()
+    await until(lambda: "about 23 GB for models" in world.words())
 
 
 async def test_a_finding_has_its_command_to_copy(world: SetupWorld) -> None:
