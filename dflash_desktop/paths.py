@@ -39,6 +39,11 @@ class AppPaths:
         return self.data_dir / "library.json"
 
     @property
+    def in_use_dir(self) -> Path:
+        """Which processes have which models loaded."""
+        return self.data_dir / "in-use"
+
+    @property
     def downloads_file(self) -> Path:
         """The transfers that are not done."""
         return self.data_dir / "downloads.json"

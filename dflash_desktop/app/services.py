@@ -56,7 +56,7 @@ class Services:
         self.conversations = ConversationStore(paths.conversations_dir)
         self.own_pairs = OwnPairs(paths.own_pairs_file)
         self.models = ModelLibrary(paths=paths, in_use=self._folders_in_use)
-        self.upkeep = LibraryUpkeep(paths=paths, library=self.models, in_use=self._folders_in_use)
+        self.upkeep = LibraryUpkeep(paths=paths, library=self.models, settings=settings)
         self.library = PairLibrary(settings=settings, starter=self.starter, models=self.models)
         self.loading = PairLoading(
             engine=self.engine,

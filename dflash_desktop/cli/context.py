@@ -89,7 +89,7 @@ class CommandContext:
         """What is done with the library as a whole."""
         from dflash_desktop.services.library_upkeep import LibraryUpkeep
 
-        return LibraryUpkeep(paths=self.paths, library=self.models)
+        return LibraryUpkeep(paths=self.paths, library=self.models, settings=self.settings)
 
     @cached_property
     def refetch(self) -> ModelRefetch:

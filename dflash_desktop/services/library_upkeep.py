@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.file_names import too_long_path
@@ -20,27 +21,27 @@ from dflash_desktop.services.library_place import place_for
 from dflash_desktop.services.model_removal import freed_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
     from pathlib import Path
 
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.services.file_tree import TreeEntry
     from dflash_desktop.services.model_library import ModelLibrary
+    from dflash_desktop.services.settings_store import SettingsStore
 
 
 class LibraryUpkeep:
-    """What is done with the library as a whole; `in_use` gives the folders of loaded models."""
+    """What is done with the library as a whole.
+
+    With `settings`, pairs that a person added go on when the folders they name have moved.
+    """
 
     def __init__(
-        self,
-        *,
-        paths: AppPaths,
-        library: ModelLibrary,
-        in_use: Callable[[], Collection[Path]] = lambda: (),
+        self, *, paths: AppPaths, library: ModelLibrary, settings: SettingsStore | None = None
     ) -> None:
         self._paths = paths
         self._library = library
-        self._in_use = in_use
+        self._settings = settings
 
     async def leftovers(self) -> tuple[Leftover, ...]:
         """What takes room for nothing, the largest first."""
@@ -51,7 +52,7 @@ class LibraryUpkeep:
 
         def work() -> None:
             with library_changing(self._paths):
-                remove_leftover(leftover, self._paths, self._in_use())
+                remove_leftover(leftover, self._paths, self._library.folders_in_use())
 
         try:
             await asyncio.to_thread(work)
@@ -83,6 +84,7 @@ class LibraryUpkeep:
         """
         counter = WorkCounter()
         total_bytes = 0
+        before = self._paths.library_dir
 
         def work() -> Path:
             nonlocal total_bytes
@@ -106,11 +108,30 @@ class LibraryUpkeep:
             await finish([job], counter, on_done_bytes=tell)
         finally:
             await self._library.refresh()
-        return job.result()
+        place = job.result()
+        self._follow(before, place)
+        return place
+
+    def _follow(self, before: Path, place: Path) -> None:
+        """Keep the pairs that a person made of folders in the library."""
+        if self._settings is None:
+            return
+        pairs = self._settings.value.added_pairs
+        moved = tuple(
+            replace(
+                pair,
+                target_dir=_moved(pair.target_dir, before, place),
+                draft_dir=pair.draft_dir and _moved(pair.draft_dir, before, place),
+            )
+            for pair in pairs
+        )
+        self._settings.change(added_pairs=moved)
 
     def _refuse_if_busy(self, *, downloads_are_held: bool) -> None:
         models_dir = self._paths.models_dir.resolve()
-        if any(models_dir in folder.resolve().parents for folder in self._in_use()):
+        if any(
+            models_dir in folder.resolve().parents for folder in self._library.folders_in_use()
+        ):
             raise AppError(_in_use("A model is loaded. Load none, or another program's"))
         downloads = InstallLock(self._paths.downloads_lock_file)
         if not downloads_are_held and downloads.is_held_by_anyone():
@@ -118,6 +139,11 @@ class LibraryUpkeep:
         for file in (self._paths.starter_lock_file, self._paths.repair_lock_file):
             if InstallLock(file).is_held_by_anyone():
                 raise AppError(_in_use("A model is being installed. Wait until it is done"))
+
+
+def _moved(folder: Path, before: Path, place: Path) -> Path:
+    models_dir = before / "models"
+    return place / folder.relative_to(before) if folder.is_relative_to(models_dir) else folder
 
 
 def clear_stale_place(paths: AppPaths) -> None:

@@ -47,6 +47,7 @@ from dflash_desktop.services.model_store import (
     remove_superseded,
 )
 from dflash_desktop.services.model_verification import verify_model, with_hashes
+from dflash_desktop.services.models_in_use import ModelsInUse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -64,7 +65,7 @@ class ModelLibrary:
     """The models of this installation; what another process changes is seen after `refresh`.
 
     Everything runs in the loop's thread and returns at once, or is a coroutine whose blocking
-    part runs in another thread. `in_use` gives the folders of models that are loaded now.
+    part runs in another thread. `in_use` gives the folders that this process has loaded now.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class ModelLibrary:
     ) -> None:
         self._paths = paths
         self._in_use = in_use
+        self._marks = ModelsInUse(paths.in_use_dir)
         self._models: tuple[InstalledModel, ...] | None = None
         self._listeners: list[Callable[[], None]] = []
 
@@ -98,9 +100,9 @@ class ModelLibrary:
         models = self.models()
         return installed_pairs(models, self._catalogue()) if models else ()
 
-    def is_in_use(self, model: InstalledModel) -> bool:
-        """Whether it is loaded now, by this process."""
-        return any(is_same(model.path, folder) for folder in self._in_use())
+    def folders_in_use(self) -> tuple[Path, ...]:
+        """The folders of models that are loaded now, here or by another process. Blocking."""
+        return (*self._in_use(), *self._marks.by_others())
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` after every change that was noticed; the returned function ends that."""
@@ -152,7 +154,7 @@ class ModelLibrary:
                 model = install_folder(
                     incoming, manifest, models_dir=models_dir, model_id=model_id, title=title
                 )
-                remove_superseded(model, models_dir=models_dir, in_use=self._in_use())
+                remove_superseded(model, models_dir=models_dir, in_use=self.folders_in_use())
             return model
 
         model = await asyncio.to_thread(work)
@@ -212,7 +214,7 @@ class ModelLibrary:
     async def plan_removal(self, model_id: str) -> RemovalPlan:
         """What removing would free and end. Raises `AppError` when it would be refused."""
         model = self.known(model_id)
-        refuse_if_in_use(model, self._in_use())
+        refuse_if_in_use(model, self.folders_in_use())
         used_by = tuple(p.title for p in self.pairs() if model.path in (p.target_dir, p.draft_dir))
         if not model.is_ours:
             return RemovalPlan(model, 0, 0, used_by)
@@ -232,7 +234,7 @@ class ModelLibrary:
 
         def work() -> None:
             with library_changing(self._paths):
-                refuse_if_in_use(model, self._in_use())
+                refuse_if_in_use(model, self.folders_in_use())
                 if model.is_ours:
                     remove_model(model, models_dir=self._paths.models_dir)
                 else:
@@ -246,10 +248,12 @@ class ModelLibrary:
             await self.refresh()
 
     async def note_used(self, folders: PairFolders) -> None:
-        """Remember that the models of this pair were loaded now; harmless for any other pair."""
+        """Remember that this pair was loaded now, and is in use until the next one is."""
+        held = [one for one in (folders.target_dir, folders.draft_dir) if one is not None]
         used = [m for m in self.models() if m.path in (folders.target_dir, folders.draft_dir)]
 
         def work() -> None:
+            self._marks.mark(held)
             for model in used:
                 if (self.records(model) / MANIFEST_NAME).exists():
                     write_last_use(self.records(model), utc_now())

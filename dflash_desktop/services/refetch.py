@@ -29,6 +29,7 @@ from dflash_desktop.services.model_manifest import (
     utc_now,
     write_record,
 )
+from dflash_desktop.services.model_removal import refuse_if_in_use
 from dflash_desktop.services.model_verification import bad_paths
 from dflash_desktop.workers.protocol import (
     FetchRepos,
@@ -110,8 +111,7 @@ class ModelRefetch:
         wanted = bad_paths(report)
         if not model.is_ours or not model.manifest.repo_id:
             raise AppError(_not_repairable(model))
-        if self._library.is_in_use(model):
-            raise AppError(problems.in_use(model.title))
+        refuse_if_in_use(model, await asyncio.to_thread(self._library.folders_in_use))
         if not wanted:
             return Repaired((), report)
         lock = InstallLock(self._paths.repair_lock_file)

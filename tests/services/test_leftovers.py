@@ -123,7 +123,8 @@ async def test_leftovers_with_links_or_in_use_are_refused_and_nothing_changes(
     (paths.models_dir / "linked" / "out").symlink_to(outside, target_is_directory=True)
     (paths.models_dir / "link").symlink_to(outside, target_is_directory=True)
     used = write_target(paths.models_dir / "used").folder
-    upkeep = LibraryUpkeep(paths=paths, library=ModelLibrary(paths=paths), in_use=lambda: (used,))
+    library = ModelLibrary(paths=paths, in_use=lambda: (used,))
+    upkeep = LibraryUpkeep(paths=paths, library=library)
     invented = Leftover(outside, LeftoverKind.UNKNOWN, 8)
     found = await upkeep.leftovers()
     assert {one.path.name for one in found} == {"linked", "link", "used"}

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,12 @@ import pytest
 
 from dflash_desktop.domain.library import LeftoverKind, WorkProgress
 from dflash_desktop.domain.problems import AppError
+from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.services import library_move
 from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.model_library import ModelLibrary
+from dflash_desktop.services.settings_store import SettingsStore
 from tests.fakes.library_world import FILES, app_paths, arrive, many_models
 from tests.services.test_model_removal import snapshot
 
@@ -111,6 +113,28 @@ async def test_between_two_real_file_systems(paths: AppPaths, upkeep: LibraryUpk
         shutil.rmtree(chosen, ignore_errors=True)
 
 
+async def test_pairs_of_folders_in_the_library_go_on_in_the_new_place(
+    paths: AppPaths, tmp_path: Path
+) -> None:
+    settings = SettingsStore(tmp_path / "settings.json")
+    elsewhere = tmp_path / "elsewhere"
+    settings.change(
+        added_pairs=(
+            AddedPair("1", "Both", paths.models_dir / "model-0", paths.models_dir / "model-1"),
+            AddedPair("2", "Not ours", elsewhere, None),
+        )
+    )
+    upkeep = LibraryUpkeep(paths=paths, library=ModelLibrary(paths=paths), settings=settings)
+    await upkeep.move(tmp_path / "new")
+    both, not_ours = settings.value.added_pairs
+    assert (both.target_dir, both.draft_dir) == (
+        paths.models_dir / "model-0",
+        paths.models_dir / "model-1",
+    )
+    assert both.target_dir.is_dir()
+    assert (not_ours.target_dir, not_ours.draft_dir) == (elsewhere, None)
+
+
 async def test_a_place_with_other_things_gets_a_folder_of_ours(
     paths: AppPaths, upkeep: LibraryUpkeep, tmp_path: Path
 ) -> None:
@@ -139,13 +163,13 @@ async def test_any_failure_leaves_the_library_where_it_was_and_nothing_elsewhere
             raise OSError(28, "No space left on device")
         originals[call](*arguments)  # type: ignore[operator]
 
-    with no_hard_links():
-        if call == "copied bytes":
-            monkeypatch.setattr(library_move, "hash_file", lambda *_: "another hash")
-        else:
-            monkeypatch.setattr(os, call, failing)
-        with pytest.raises(AppError) as raised:
-            await upkeep.move(tmp_path / "new" / "place")
+    if call == "copied bytes":
+        monkeypatch.setattr(library_move, "hash_file", lambda *_: "another hash")
+    else:
+        monkeypatch.setattr(os, call, failing)
+    disks = nullcontext() if call == "link" else no_hard_links()
+    with disks, pytest.raises(AppError) as raised:
+        await upkeep.move(tmp_path / "new" / "place")
     expected = "move_failed" if call == "copied bytes" else "disk_full"
     assert raised.value.problem.code == expected
     after = snapshot(paths.data_dir)
@@ -319,7 +343,8 @@ async def test_nothing_moves_while_something_is_in_use(
     files = {"downloads": paths.downloads_lock_file, "install": paths.starter_lock_file}
     lock = InstallLock(files.get(what, tmp_path / "unused.lock"))
     assert lock.acquire()
-    upkeep = LibraryUpkeep(paths=paths, library=ModelLibrary(paths=paths), in_use=lambda: loaded)
+    library = ModelLibrary(paths=paths, in_use=lambda: loaded)
+    upkeep = LibraryUpkeep(paths=paths, library=library)
     with pytest.raises(AppError) as raised:
         await upkeep.move(tmp_path / "new")
     lock.release()
