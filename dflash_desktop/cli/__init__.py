@@ -47,6 +47,7 @@ examples:
   {PROGRAM} recommend                   which models fit this machine
   {PROGRAM} pull OWNER/NAME             download a model and verify every byte
   {PROGRAM} verify TARGET DRAFT         find out why a draft does not help
+  {PROGRAM} import MODEL.gguf           make a target of a GGUF file
   {PROGRAM} repair TARGET DRAFT         mend what metadata alone can mend
   {PROGRAM} models list                 which models are on this disk
   {PROGRAM} check TARGET DRAFT          run it with and without the draft: does it pay?
@@ -97,8 +98,9 @@ class _Named:
         return await self._command.run(args, context)
 
 
+_MODULES = {"import": "import_gguf"}  # the word is Python's own
 COMMANDS: Mapping[str, Command] = {
-    name: _Named(name)
+    name: _Named(_MODULES.get(name, name))
     for name in (
         "starter",
         "chat",
@@ -109,6 +111,7 @@ COMMANDS: Mapping[str, Command] = {
         "doctor",
         "verify",
         "repair",
+        "import",
         "check",
     )
 }

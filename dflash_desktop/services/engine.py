@@ -15,7 +15,6 @@ from dflash_desktop.services.engine_supervisor import EngineSupervisor
 from dflash_desktop.services.error_map import BUSY, DEVICES_SILENT
 from dflash_desktop.services.system_probe import system_adapters
 from dflash_desktop.workers.protocol import (
-    Converted,
     ConvertGguf,
     Detokenize,
     Detokenized,
@@ -24,6 +23,7 @@ from dflash_desktop.workers.protocol import (
     Generate,
     ListDevices,
     Load,
+    LoadProgress,
     MeasureNoise,
     Noise,
     Prefill,
@@ -196,10 +196,32 @@ class Engine:
         make = partial(Detokenize, token_lists=token_lists)
         return (await self._ask(make, Detokenized, with_pair=True)).texts
 
-    async def convert_gguf(self, gguf_path: Path, output_dir: Path) -> None:
-        """Convert a GGUF file into OpenVINO files in `output_dir`, which must be new or empty."""
-        make = partial(ConvertGguf, gguf_path=gguf_path, output_dir=output_dir)
-        await self._ask(make, Converted)
+    async def convert_gguf(
+        self,
+        gguf_path: Path,
+        output_dir: Path,
+        *,
+        more_parts: tuple[Path, ...] = (),
+        as_int8: bool = True,
+        report: Callable[[str], None] = lambda stage: None,
+    ) -> None:
+        """Convert a GGUF file into OpenVINO files in `output_dir`, which must be new or empty.
+
+        `report` is told each stage; see `protocol.ConvertGguf` for the other arguments.
+        """
+        make = partial(
+            ConvertGguf,
+            gguf_path=gguf_path,
+            output_dir=output_dir,
+            more_parts=more_parts,
+            as_int8=as_int8,
+        )
+        async with self._turn:
+            await self._supervisor.ready()
+            async with self._supervisor.job(make) as job:
+                async for event in job:
+                    if isinstance(event, LoadProgress):
+                        report(event.stage)
 
     async def unload(self) -> None:
         """Let go of the model; without a process there is nothing to do."""

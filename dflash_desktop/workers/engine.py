@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import shutil
 import sys
 import traceback
 from time import perf_counter
@@ -16,9 +15,8 @@ from dflash_desktop.domain.generation import FinishReason, TextRun, ThinkingMode
 from dflash_desktop.domain.pair import LoadedPair
 from dflash_desktop.workers import model_folder, protocol
 from dflash_desktop.workers.failures import failed
-from dflash_desktop.workers.model_folder import MODEL_BIN, MODEL_XML
+from dflash_desktop.workers.gguf_conversion import convert_gguf
 from dflash_desktop.workers.prompt import PromptBuilder
-from dflash_desktop.workers.recompress import recompress_to_int8
 from dflash_desktop.workers.runtime import WorkerRuntime
 from dflash_desktop.workers.text_pipeline import (
     LastStep,
@@ -244,28 +242,8 @@ class EngineJobs:
         self._runtime.send(protocol.Detokenized(command.job, texts))
 
     def _convert(self, command: protocol.ConvertGguf) -> None:
-        from openvino_genai import LLMPipeline
-
         started_at = perf_counter()
-        self._progress(command.job, "Converting the model for OpenVINO")
-        raw_dir = command.output_dir / "raw"
-        raw_dir.mkdir(parents=True)
-        # GenAI writes beside the file that it reads, so it reads through a link of ours; where
-        # links are not allowed (Windows without the right, FAT) the bytes are copied.
-        source = raw_dir / command.gguf_path.name
-        try:
-            source.hardlink_to(command.gguf_path)
-        except OSError:
-            shutil.copyfile(command.gguf_path, source)
-        LLMPipeline(str(source), "CPU", enable_save_ov_model=True)
-        source.unlink()
-        self._progress(command.job, "Packing the weights for fast verification")
-        recompress_to_int8(raw_dir / MODEL_XML, command.output_dir / MODEL_XML)
-        for path in raw_dir.iterdir():
-            if path.name not in {MODEL_XML, MODEL_BIN}:
-                path.replace(command.output_dir / path.name)
-        shutil.rmtree(raw_dir)
-        model_folder.check_target(command.output_dir)
+        convert_gguf(command, lambda stage: self._progress(command.job, stage))
         self._runtime.send(protocol.Converted(command.job, perf_counter() - started_at))
 
     def _list_devices(self, command: protocol.ListDevices) -> None:

@@ -109,11 +109,17 @@ class Detokenize(_Message, frozen=True, tag="detokenize"):
 
 
 class ConvertGguf(_Message, frozen=True, tag="convert_gguf"):
-    """Convert a GGUF file to OpenVINO files in `output_dir`, made anew. → `Converted`."""
+    """Convert a GGUF file to OpenVINO files in `output_dir`, made anew.
+
+    → `LoadProgress`…, then `Converted` or `Failed`. `more_parts` are the other files of a split
+    one, in order. Without `as_int8` the weights stay as they are in the file.
+    """
 
     job: int
     gguf_path: Path
     output_dir: Path
+    more_parts: tuple[Path, ...] = ()
+    as_int8: bool = True
 
 
 class ListDevices(_Message, frozen=True, tag="list_devices"):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import numpy as np
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 _INT8_MAX: Final = 127
 
 
-def recompress_to_int8(source_xml: Path, target_xml: Path) -> int:
+def recompress_to_int8(
+    source_xml: Path,
+    target_xml: Path,
+    *,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
     """Write the model again with int8 weights, symmetric, one scale a channel; returns how many.
 
     Touches only the constant two-dimensional weights of matrix multiplications: names, inputs,
@@ -31,15 +37,18 @@ def recompress_to_int8(source_xml: Path, target_xml: Path) -> int:
 
     core = ov.Core()
     model = core.read_model(source_xml)
-    count = 0
-    for node in model.get_ordered_ops():
-        if node.get_type_name() == "MatMul" and _has_constant_matrix(node):
-            weights = _unpacked(core, node.input_value(1))
-            packed = _int8_subgraph(weights, name=node.get_friendly_name())
-            node.input(1).replace_source_output(packed.output(0))
-            count += 1
+    products = [
+        node
+        for node in model.get_ordered_ops()
+        if node.get_type_name() == "MatMul" and _has_constant_matrix(node)
+    ]
+    for count, node in enumerate(products, start=1):
+        weights = _unpacked(core, node.input_value(1))
+        packed = _int8_subgraph(weights, name=node.get_friendly_name())
+        node.input(1).replace_source_output(packed.output(0))
+        on_progress(count, len(products))
     ov.save_model(model, target_xml, compress_to_fp16=False)
-    return count
+    return len(products)
 
 
 def _has_constant_matrix(node: Any) -> bool:  # noqa: ANN401 - openvino's own stubs are skipped
@@ -73,9 +82,8 @@ def _int8_subgraph(weights: NDArray[np.float32], *, name: str) -> Any:  # noqa: 
     import numpy as np
     from openvino import opset13 as ops
 
-    scale = np.abs(weights).max(axis=1, keepdims=True) / _INT8_MAX
-    scale[scale == 0] = 1.0
-    scale = scale.astype(np.float16)
+    scale = (np.abs(weights).max(axis=1, keepdims=True) / _INT8_MAX).astype(np.float16)
+    scale[scale == 0] = 1.0  # of zeros, and of what is zero in f16
     rounded = np.round(weights / scale.astype(np.float32))
     values = np.clip(rounded, -_INT8_MAX, _INT8_MAX).astype(np.int8)
     scaled = ops.multiply(ops.convert(ops.constant(values), "f16"), ops.constant(scale))
