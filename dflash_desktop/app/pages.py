@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from dflash_desktop.app.model_pages import ModelPages
+from dflash_desktop.ui.chat.memory_presenter import MemoryPresenter
 from dflash_desktop.ui.chat.pane import ChatPane
 from dflash_desktop.ui.chat.presenter import ChatPresenter
 from dflash_desktop.ui.chat.warm_up import warm_up
@@ -66,6 +67,12 @@ class Pages:
             measurements=services.measurements,
             settings=services.settings,
             on_remedy=on_remedy,
+        )
+        self._memory = MemoryPresenter(
+            pane=self.chat_pane,
+            engine=services.engine,
+            memory=services.memory,
+            machine=services.hardware,
         )
         self._conversations = ConversationsPresenter(
             sidebar=window.sidebar,
@@ -128,6 +135,7 @@ class Pages:
         """What ends each presenter; to be awaited side by side."""
         presenters = (
             self._chat,
+            self._memory,
             self._conversations,
             self.pairs,
             self._measure,

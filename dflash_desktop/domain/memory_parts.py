@@ -51,21 +51,27 @@ def parts_of_budget(budget: MemoryBudget, usable_bytes: int) -> tuple[MemoryPart
             PartKind.TARGET,
             budget.target_bytes,
             (
-                f"The weights of the model that answers. Its size is {found}: parameters x bytes "
-                "each, which is 0.64 for int4, 1.01 for int8 and 2 for 16 bits."
+                f"The weights of the model that answers, whose size is {found}: parameters x "
+                "bytes each, which is 0.64 for int4, 1.01 for int8 and 2 for 16 bits. A "
+                "processor packs them anew, which takes 1.25 times as much."
             ),
         ),
         (
             PartKind.DRAFT,
             budget.draft_bytes,
-            "The weights of the small model that proposes words, known or found the same way.",
+            (
+                "The weights of the small model that proposes words, found the same way. On a "
+                "processor the target's table of words is there once more for it: words x width x "
+                "4 bytes."
+            ),
         ),
         (
             PartKind.KV_CACHE,
             budget.kv_cache_bytes,
             (
                 f"The models' memory of the conversation: {budget.context_tokens:,} tokens x "
-                "bytes of a value x values that target and draft keep for one token."
+                "bytes of a value (4 on a processor, else 2) x values that target and draft keep "
+                "for one token. On a processor also what the draft reads of the target's layers."
             ),
         ),
         (PartKind.VISION, budget.vision_bytes, "500 MB to work on one picture."),
@@ -73,8 +79,8 @@ def parts_of_budget(budget: MemoryBudget, usable_bytes: int) -> tuple[MemoryPart
             PartKind.OVERHEAD,
             budget.overhead_bytes,
             (
-                "The runtime with its compiled kernels, 500 MB (400 MB on a processor), and 3 % "
-                "of the weights for intermediate results."
+                "The runtime and what its kernels work on: on a processor 125 MB and 50 MB for "
+                "each model, on graphics 500 MB and 3 % of the weights."
             ),
         ),
         (

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QSizePolicy
 
-from dflash_desktop.domain.device_identity import devices_meant, identity_of
 from dflash_desktop.domain.devices import Device, default_kv_cache_precision
 from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.settings import SETTING_TEXTS
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, GAP_TINY, TextRole
+from dflash_desktop.ui.widgets.device_box import DeviceBox
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
@@ -35,16 +35,19 @@ class RunForm(SurfaceFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.CARD, parent)
-        self._device = QComboBox()
+        self._device = DeviceBox()
         self._precision = QComboBox()
-        self._device.activated.connect(lambda: self.device_chosen.emit(self._device.currentData()))
+        self._device.device_chosen.connect(self.device_chosen)
         self._precision.activated.connect(self._on_precision_activated)
         grid = QGridLayout(self)
         grid.setContentsMargins(GAP, GAP, GAP, GAP)
         grid.setHorizontalSpacing(GAP)
         grid.setVerticalSpacing(GAP_TINY)
         grid.setColumnStretch(1, 1)
-        rows = ((self._device, "device"), (self._precision, "kv_cache_precision"))
+        rows: tuple[tuple[QComboBox, str], ...] = (
+            (self._device, "device"),
+            (self._precision, "kv_cache_precision"),
+        )
         for number, (box, name) in enumerate(rows):
             words = SETTING_TEXTS[name]
             label = Label(words.title)
@@ -60,17 +63,7 @@ class RunForm(SurfaceFrame):
 
     def show_choices(self, devices: tuple[Device, ...], settings: Settings) -> None:
         """The devices that were found, and what the person chose among them."""
-        self._device.clear()
-        self._device.addItem("Automatic", "")
-        meant = devices_meant(settings.device, devices) if settings.device else ()
-        chosen = next((d for d in devices if (d.id,) == meant), None)
-        for device in devices:
-            self._device.addItem(f"{device.id} · {device.full_name}", identity_of(device, devices))
-            if device is chosen:
-                self._device.setCurrentIndex(self._device.count() - 1)
-        if settings.device and chosen is None:
-            self._device.addItem(f"{settings.device} · not found", settings.device)
-            self._device.setCurrentIndex(self._device.count() - 1)
+        chosen = self._device.show_devices(devices, settings.device)
         usual = "f16 on graphics, f32 on the CPU"
         if chosen is not None:
             usual = default_kv_cache_precision(chosen).value

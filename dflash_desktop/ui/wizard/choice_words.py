@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.catalogue import ModelKind
 from dflash_desktop.domain.memory_parts import MemoryPart, parts_of_budget
+from dflash_desktop.domain.pair_sizes import catalogue_sizes
 from dflash_desktop.domain.recommend import Verdict
 from dflash_desktop.domain.starter import STARTER_PAIR_ID
 from dflash_desktop.domain.units import format_bytes, format_rate, format_speedup
@@ -150,11 +151,12 @@ def _speed(pair: CataloguePair) -> str:
 
 
 def _origin(one: Recommendation) -> str:
-    pair, budget = one.pair, one.budget
+    pair, sizes = one.pair, catalogue_sizes(one.pair)
     parts = []
-    if budget is not None:
-        about = "about " if budget.is_estimated else ""
-        parts.append(f"{about}{format_bytes(budget.target_bytes + budget.draft_bytes)}")
+    if sizes is not None:
+        about = "about " if sizes.is_estimated else ""
+        size = format_bytes(sizes.target_bytes + sizes.draft_bytes)
+        parts.append(f"{about}{size} to download")
     licence = pair.target.licence
     parts.append(f"licence {licence}" if licence else "licence: see its page")
     if pair.target.repository:

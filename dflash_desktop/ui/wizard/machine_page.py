@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDoubleSpinBox,
-    QHBoxLayout,
+    QGridLayout,
     QPlainTextEdit,
     QVBoxLayout,
     QWidget,
@@ -27,6 +27,7 @@ from dflash_desktop.ui.theme import (
     code_font,
 )
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.device_box import DeviceBox
 from dflash_desktop.ui.widgets.fold import Fold
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.memory_bar import LabelledMemoryBar
@@ -37,6 +38,7 @@ from dflash_desktop.ui.wizard.finding_card import FindingCard
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dflash_desktop.domain.devices import Device
     from dflash_desktop.domain.memory_parts import MemoryPart
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.ui.theme import Theme
@@ -48,10 +50,13 @@ _LOOKING: Final = "Looking at this machine…"
 
 
 class MachinePage(PageColumn):
-    """Signals: `look_requested`, `reserve_chosen(bytes)`, `remedy_chosen(Remedy)`."""
+    """Signals: `look_requested`, `reserve_chosen(bytes)`, `device_chosen(identity)`,
+    `remedy_chosen(Remedy)`.
+    """
 
     look_requested = Signal()
     reserve_chosen = Signal(object)
+    device_chosen = Signal(str)
     remedy_chosen = Signal(Remedy)
 
     def __init__(self, *, theme: Theme, report: Callable[[Problem], str]) -> None:
@@ -62,6 +67,8 @@ class MachinePage(PageColumn):
         self._problem.remedy_chosen.connect(self._on_remedy_chosen)
         self._bar = LabelledMemoryBar("Memory", theme=theme)
         self._reserve = QDoubleSpinBox()
+        self._device = DeviceBox()
+        self._device.device_chosen.connect(self.device_chosen)
         self._memory = self._built_memory()
         self._findings = QVBoxLayout()
         self._findings.setSpacing(GAP_MEDIUM)
@@ -114,6 +121,13 @@ class MachinePage(PageColumn):
         self._reserve.blockSignals(False)
         self._memory.show()
 
+    def show_devices(self, devices: tuple[Device, ...], wanted: str, automatic: str) -> None:
+        """What models can run on, and what the person chose; one device alone is no choice."""
+        self._device.show_devices(devices, wanted, automatic=automatic)
+        is_choice = len(devices) > 1 or bool(wanted)
+        for widget in (self._device, self._device_label):
+            widget.setVisible(is_choice)
+
     def show_problem(self, problem: Problem) -> None:
         """The machine could not be looked at."""
         self._end_looking()
@@ -143,18 +157,23 @@ class MachinePage(PageColumn):
         )
         label = Label(words.title)
         label.setBuddy(self._reserve)
-        row = QHBoxLayout()
-        row.setSpacing(GAP_SMALL)
-        row.addWidget(label)
-        row.addWidget(self._reserve)
-        row.addStretch(1)
+        self._device_label = Label(SETTING_TEXTS["device"].title)
+        self._device_label.setBuddy(self._device)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(GAP)
+        grid.setVerticalSpacing(GAP_SMALL)
+        grid.setColumnStretch(1, 1)
+        grid.addWidget(self._device_label, 0, 0)
+        grid.addWidget(self._device, 0, 1)
+        grid.addWidget(label, 1, 0)
+        grid.addWidget(self._reserve, 1, 1, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(Label(words.help, role=TextRole.CAPTION, wraps=True), 2, 1)
         card = SurfaceFrame(Surface.CARD)
         column = QVBoxLayout(card)
         column.setContentsMargins(GAP, GAP, GAP, GAP)
         column.setSpacing(GAP_MEDIUM)
         column.addWidget(self._bar)
-        column.addLayout(row)
-        column.addWidget(Label(words.help, role=TextRole.CAPTION, wraps=True))
+        column.addLayout(grid)
         return card
 
     def _built_raw(self) -> QWidget:

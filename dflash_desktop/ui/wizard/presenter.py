@@ -73,6 +73,7 @@ class WizardPresenter:
         pane.left.connect(lambda: self._keep(is_left=True))
         pane.machine.look_requested.connect(self._survey.look)
         pane.machine.reserve_chosen.connect(self._on_reserve_chosen)
+        pane.machine.device_chosen.connect(self._on_device_chosen)
         pane.choose.pair_chosen.connect(lambda pair_id: self._on_choice(pair_id=pair_id))
         pane.choose.context_chosen.connect(lambda count: self._on_choice(context_tokens=count))
         pane.starter.chat_requested.connect(lambda: self._on_arrived(STARTER_PAIR_ID))
@@ -190,6 +191,10 @@ class WizardPresenter:
 
     def _on_reserve_chosen(self, reserve_bytes: int) -> None:
         self._change(lambda: self._settings.change(memory_reserve_bytes=reserve_bytes))
+        self._show_choices()
+
+    def _on_device_chosen(self, device: str) -> None:
+        self._change(lambda: self._settings.change(device=device))
         self._show_choices()
 
     def _show_choices(self) -> None:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from dflash_desktop.domain.devices import choose_device, offered_devices
 from dflash_desktop.domain.gpu_findings import findings, version_findings
 from dflash_desktop.domain.memory_parts import parts_of_pool
 from dflash_desktop.domain.memory_pool import memory_pool
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.recommend import DEFAULT_CONTEXT_TOKENS
 from dflash_desktop.domain.starter import StarterState
 from dflash_desktop.services.hardware_report import report_fields
@@ -16,7 +18,7 @@ from dflash_desktop.services.model_inspection import installed_runtime
 from dflash_desktop.ui.tasks import TaskScope
 from dflash_desktop.ui.wizard.choices import Choices, choices_for
 from dflash_desktop.ui.wizard.getting import with_retry
-from dflash_desktop.ui.wizard.words import machine_sentence
+from dflash_desktop.ui.wizard.words import machine_sentence, people_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,9 +50,10 @@ class Survey:
         self._settings = parts.settings
         self._on_change = on_change
         self._report: HardwareReport | None = None
+        self._devices: DeviceReport | None = None
+        self._reclaimable_bytes = 0
         self._catalogue: Catalogue | None = None
         self._tasks = TaskScope(owner=machine, on_problem=self._show_problem)
-        self._reclaimable_bytes = 0
         self.choices: Choices | None = None
         self.has_failed = False
 
@@ -81,6 +84,7 @@ class Survey:
         pool = self._pool()
         if self._report is None or pool is None:
             return
+        self._show_devices()
         self._machine.show_sentence(machine_sentence(self._report, pool))
         self._machine.show_memory(parts_of_pool(pool), pool.reserve_bytes)
         place = self._settings.value.setup
@@ -108,17 +112,16 @@ class Survey:
 
     async def _look(self) -> None:
         if self._report is None and (known := await self._parts.probe.remembered()) is not None:
-            self._show_look(*known)
+            await self._show_look(*known)
             self._machine.show_looking()  # it may have changed
-        report, devices = await self._parts.probe.look()
+        await self._show_look(*await self._parts.probe.look())
+
+    async def _show_look(self, report: HardwareReport, devices: DeviceReport) -> None:
         # What the loaded pair takes is free for the one that takes its place.
         self._reclaimable_bytes = await self._parts.reclaimable_bytes(report)
-        self._show_look(report, devices)
-
-    def _show_look(self, report: HardwareReport, devices: DeviceReport) -> None:
         found = (*version_findings(devices), *findings(report, self._parts.load_known_drivers()))
         raw = msgspec.json.format(msgspec.json.encode(report_fields(report)), indent=2)
-        self._report = report
+        self._report, self._devices = report, devices
         self._machine.show_machine(found, raw.decode())
         self.show()
         self._on_change()
@@ -133,6 +136,16 @@ class Survey:
             device=settings.device,
             reclaimable_bytes=self._reclaimable_bytes,
         )
+
+    def _show_devices(self) -> None:
+        if self._devices is None:
+            return
+        try:
+            automatic = people_name(choose_device(self._devices).full_name)
+        except AppError:
+            automatic = ""
+        wanted = self._settings.value.device
+        self._machine.show_devices(offered_devices(self._devices), wanted, automatic)
 
     def _pairs(self) -> Catalogue:
         if self._catalogue is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
-from dflash_desktop.domain.devices import DeviceReport
+from dflash_desktop.cli.doctor import devices_of_report
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.starter import STARTER_PAIR_ID
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import Qt
 
+    from dflash_desktop.domain.devices import DeviceReport
     from dflash_desktop.domain.hardware import HardwareReport
     from dflash_desktop.domain.setup import SetupStep
     from dflash_desktop.ui.theme import Theme
     from tests.fakes.engine import EngineUnderTest
 
 PIN = starter_resources().pin
-RUNTIME = "2026.4.1"
 
 
 class FakeProbe:
@@ -55,7 +55,8 @@ class FakeProbe:
         self.looks += 1
         if isinstance(self.answer, Problem):
             raise AppError(self.answer)
-        return machine(self.answer), DeviceReport((), RUNTIME, RUNTIME, RUNTIME, "3.11", "Linux")
+        report = machine(self.answer)
+        return report, devices_of_report(report)
 
     async def remembered(self) -> tuple[HardwareReport, DeviceReport] | None:
         return None

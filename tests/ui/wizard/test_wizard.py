@@ -17,10 +17,12 @@ from PySide6.QtWidgets import (
 
 from dflash_desktop.domain.hardware import HardwareReport, LinuxGraphics
 from dflash_desktop.domain.linux_findings import linux_findings
+from dflash_desktop.domain.memory_parts import PartKind
 from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState
 from dflash_desktop.domain.transfer import Transfer, TransferState
+from dflash_desktop.ui.widgets.device_box import DeviceBox
 from dflash_desktop.ui.wizard.choice_card import ChoiceCard
 from dflash_desktop.ui.wizard.choice_row import ChoiceRow
 from tests.fakes.engine import engine_under_test, until
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from dflash_desktop.ui.theme import Theme
+    from dflash_desktop.ui.wizard.choice_words import ChoiceContent
 
 QWEN = "Qwen3-4B-instruct-int4+Qwen3-4B-DFlash-int4"
 NO_HUB = Problem("hub_unreachable", "The hub cannot be reached.", "Check the network.")
@@ -64,6 +67,10 @@ def rows(world: SetupWorld) -> dict[str, ChoiceRow]:
     QApplication.processEvents()
     shown = [row for row in world.pane.findChildren(ChoiceRow) if row.isVisible()]
     return {row.pair_id: row for row in shown}
+
+
+def spare(content: ChoiceContent) -> int:
+    return next(part.size_bytes for part in content.parts if part.kind is PartKind.FREE)
 
 
 async def test_from_first_start_to_a_loaded_starter_with_keys_alone(world: SetupWorld) -> None:
@@ -119,15 +126,15 @@ async def test_cards_say_whose_speed_it_is_and_what_is_in_it(world: SetupWorld) 
     assert "target 5.70 GB" in words
 
 
-async def test_a_longer_context_changes_the_fit_and_keeps_the_keyboard(world: SetupWorld) -> None:
+async def test_a_shorter_context_leaves_more_room_at_once(world: SetupWorld) -> None:
     await on_choose(world)
     before = cards(world)[QWEN].content
-    world.pane.choose.context_chosen.emit(16384)
+    world.pane.choose.context_chosen.emit(2048)
     after = cards(world)[QWEN].content
     assert before is not None
     assert after is not None
-    assert before.fit != after.fit
-    assert "KV cache 9.70 GB" in world.words()
+    assert spare(before) < spare(after)
+    assert after.fit in world.words()
 
 
 async def test_what_is_too_big_says_what_would_be_needed_and_cannot_be_got(
@@ -304,3 +311,20 @@ async def test_experts_find_everything_folded_away(world: SetupWorld) -> None:
     world.button("All that was found").click()
     assert raw.isVisible()
     assert '"report_version"' in raw.toPlainText()
+
+
+async def test_the_device_is_chosen_by_what_it_is_and_the_memory_follows(
+    world: SetupWorld,
+) -> None:
+    world.probe.answer = "two_arc_cards"
+    world.button("Look again").click()
+    await until(lambda: "A770" in world.words())
+    box = world.pane.machine.findChild(DeviceBox)
+    assert isinstance(box, DeviceBox)
+    assert box.currentText() == "Automatic · Intel Arc A770"
+    position = next(i for i in range(box.count()) if "A380" in box.itemText(i))
+    box.setCurrentIndex(position)
+    box.activated.emit(position)
+    assert "A380" in world.settings.value.device
+    assert "GPU." not in world.settings.value.device  # never by its place in a list
+    assert "Intel Arc A380, 6 GB of its own" in world.words()
