@@ -56,6 +56,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The models, and where they run."""
     add_model_arguments(parser)
     add_run_arguments(parser)
+    parser.add_argument(
+        "--long",
+        action="store_true",
+        help="also behind long prompts: does acceptance fall beyond what the draft looks back?",
+    )
 
 
 async def run(args: Namespace, context: CommandContext) -> CheckResult:
@@ -79,6 +84,7 @@ async def check_pair(
         device=args.device,
         kv_cache_precision=chosen_precision(args),
         exact=args.kv_cache == EXACT,
+        long_context=args.long,
     )
     shown, report = "", None
     async with aclosing(steps):

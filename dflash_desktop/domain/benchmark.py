@@ -115,6 +115,7 @@ class ContextPoint:
     context_tokens: int
     baseline_tokens_per_second: float
     tokens_per_second: float
+    acceptance: Acceptance | None = None
 
     @property
     def speedup(self) -> float:

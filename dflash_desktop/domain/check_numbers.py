@@ -114,8 +114,11 @@ class CheckNumbers:
         return _falls(before, after)
 
 
-def numbers_of(report: BenchReport) -> CheckNumbers:
-    """The numbers of a measurement with at least one setting."""
+def numbers_of(report: BenchReport, *, window_tokens: int | None = None) -> CheckNumbers:
+    """The numbers of a measurement with at least one setting.
+
+    `window_tokens` is how far the draft was trained to look back, where its config says so.
+    """
     settings = [n for n in tried_assistant_tokens(report.prompts) if n > 0]
     worths = [worth for n in settings if (worth := setting_worth(report.prompts, n)) is not None]
     best = max(worths, key=lambda worth: worth.speedup, default=None)
@@ -131,6 +134,24 @@ def numbers_of(report: BenchReport) -> CheckNumbers:
         text=text,
         difference=difference,
         kv_cache_precision=report.kv_cache_precision,
+        by_context=_by_context(report, runs),
+        window_tokens=window_tokens,
+    )
+
+
+def _by_context(report: BenchReport, runs: list[BenchRun]) -> tuple[AcceptedAt, ...]:
+    """The questions alone, then behind long prompts, all at the setting of the long ones."""
+    largest = max((run.assistant_tokens for run in runs), default=0)
+    setting = report.chosen.assistant_tokens or largest
+    short = [run for run in runs if run.assistant_tokens == setting]
+    behind = [
+        AcceptedAt(point.context_tokens, point.acceptance)
+        for point in report.long_context
+        if point.acceptance is not None
+    ]
+    return (
+        AcceptedAt(0, summed(run.acceptance for run in short if run.acceptance is not None)),
+        *behind,
     )
 
 

@@ -69,6 +69,7 @@ class ConfigFacts:
     mask_token_id: int | None = None  # of a draft, as the two below
     target_layer_ids: tuple[int, ...] = ()
     target_layer_count: int | None = None
+    window_tokens: int | None = None  # how far its attention looks back, if that is limited
     pad_token_ids: tuple[int, ...] = ()
     eos_token_ids: tuple[int, ...] = ()
     has_own_code: bool = False  # an auto_map, which would run code from somewhere else
@@ -95,6 +96,7 @@ class ModelFacts:
     config: ConfigFacts = ConfigFacts()
     tokenizer: TokenizerFacts | None = None
     base_models: tuple[str, ...] = ()  # as its card names them
+    has_other_template: bool = False  # chat_template.jinja is not what the tokenizer holds
 
     @property
     def weights_file(self) -> str:

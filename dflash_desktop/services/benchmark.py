@@ -50,13 +50,17 @@ class Benchmark:
         *,
         fast: bool,
         assistant_tokens: Sequence[int] | None = None,
+        long_context: bool | None = None,
     ) -> AsyncGenerator[BenchProgress | BenchReport]:
         """Measure the loaded pair: progress, and last the report. Close the iterator to cancel.
 
-        `assistant_tokens` are the settings to try in place of the usual ones. With both pipelines
-        in memory all runs of a prompt stand side by side; else they are grouped, so that few
-        reloads are needed. Raises `AppError` when the pair has no draft, the engine fails, or the
-        machine changed on the way; then there is no report.
+        `assistant_tokens` are the settings to try in place of the usual ones. Long contexts are
+        tried in full measurements where the draft pays, or as `long_context` says. With both
+        pipelines in memory all runs of a prompt stand side by side; else they are grouped, so that
+        few reloads are needed.
+
+        Raises `AppError` when the pair has no draft, the engine fails, or the machine changed on
+        the way; then there is no report.
         """
         if pair.draft is None:
             raise AppError(_NO_DRAFT)
@@ -91,9 +95,10 @@ class Benchmark:
             prompts=results,
             chosen=choose(results),
         )
-        if not fast and report.chosen.assistant_tokens:
+        setting = report.chosen.assistant_tokens or (plan.settings[-1] if long_context else 0)
+        if setting and (not fast if long_context is None else long_context):
             yield BenchProgress(_LONG_CONTEXT, total, total)
-            report = await self._with_long_context(report, pair, answers, samples)
+            report = await self._with_long_context(report, pair, answers, samples, setting)
         if power_source() != power:
             raise AppError(_POWER_CHANGED)
         yield report
@@ -123,6 +128,7 @@ class Benchmark:
         pair: LoadedPair,
         answers: TimedAnswers,
         samples: Sequence[Sample],
+        assistant_tokens: int,
     ) -> BenchReport:
         own = {s.run.prompt: s for s in samples if s.run.assistant_tokens == 0}
         texts = await self._engine.detokenize(tuple(own[i].token_ids for i in sorted(own)))
@@ -133,7 +139,7 @@ class Benchmark:
         points = long_context_points(
             answers,
             turns,
-            assistant_tokens=report.chosen.assistant_tokens,
+            assistant_tokens=assistant_tokens,
             context_tokens=pair.context_tokens,
         )
         async with aclosing(points):

@@ -52,6 +52,13 @@ def _measurements(check: CheckReport) -> dict[str, object] | None:
         "step_cost": numbers.step_cost,
         "accepted_by_position": [round(rate, 4) for rate in numbers.acceptance.rates],
         "acceptance": numbers.signature,
+        "by_context": [
+            {
+                "context_tokens": one.context_tokens,
+                "tokens_per_step": one.acceptance.tokens_per_step,
+            }
+            for one in numbers.by_context
+        ],
         "speedup_by_kind": {str(kind.kind): kind.speedup for kind in numbers.by_kind},
         "text": {
             "verdict": numbers.text,

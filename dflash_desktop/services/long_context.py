@@ -8,6 +8,7 @@ from statistics import median
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from dflash_desktop.domain.acceptance import Acceptance, acceptance, summed
 from dflash_desktop.domain.benchmark import ContextPoint
 from dflash_desktop.domain.generation import PromptMessage, Role
 
@@ -74,11 +75,20 @@ async def _point(
     """There and back, as in the rest of the measurement; None if an answer was too short."""
     rates: dict[int, list[float]] = {0: [], assistant_tokens: []}
     context_tokens = 0
+    accepted: list[Acceptance] = []
     for setting in (0, assistant_tokens, assistant_tokens, 0):
-        stats = (await answers.answer(messages, setting, ANSWER_TOKENS)).stats
+        finished = await answers.answer(messages, setting, ANSWER_TOKENS)
+        stats = finished.stats
         context_tokens = stats.prompt_tokens
+        if setting and finished.step_tokens:
+            accepted.append(acceptance(finished.step_tokens, setting))
         if stats.tokens_per_second is not None:
             rates[setting].append(stats.tokens_per_second)
     if not rates[0] or not rates[assistant_tokens]:
         return None
-    return ContextPoint(context_tokens, median(rates[0]), median(rates[assistant_tokens]))
+    return ContextPoint(
+        context_tokens,
+        median(rates[0]),
+        median(rates[assistant_tokens]),
+        acceptance=summed(accepted) if accepted else None,
+    )

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _CONFIG_LIMIT_BYTES: Final = 8 << 20
 _CARD_LIMIT_BYTES: Final = 64 << 10
 _DETOKENIZER: Final = "openvino_detokenizer.xml"
+_TOKENIZER: Final = "openvino_tokenizer.xml"
+_TEMPLATE_FILE: Final = "chat_template.jinja"
+_TEMPLATE_ENTRY: Final = "chat_template"
 _FILE_LIMIT: Final = 20_000
 
 
@@ -39,6 +42,11 @@ def check_folders(target_dir: Path, draft_dir: Path | None) -> tuple[Finding, ..
     """
     draft = None if draft_dir is None else inspect_model(draft_dir)
     return check_contract(inspect_model(target_dir), draft, runtime=installed_runtime())
+
+
+def is_vision_folder(folder: Path) -> bool:
+    """Whether it holds a model for text and images, at a glance."""
+    return (folder / VISION_GRAPH).is_file() and not (folder / TEXT_GRAPH).is_file()
 
 
 def installed_runtime() -> str | None:
@@ -69,6 +77,9 @@ def inspect_model(folder: Path) -> ModelFacts:
         graph_fault=fault,
         config=_config(folder / "config.json") if "config.json" in sizes else ConfigFacts(),
         tokenizer=_tokenizer(folder / _DETOKENIZER) if _DETOKENIZER in sizes else None,
+        has_other_template=_has_other_template(folder)
+        if {_TOKENIZER, _TEMPLATE_FILE} <= sizes.keys()
+        else False,
         base_models=_base_models(folder / "README.md") if "README.md" in sizes else (),
     )
 
@@ -120,10 +131,29 @@ def _config(path: Path) -> ConfigFacts:
         mask_token_id=next(iter(_ids(draft.get("mask_token_id"))), None),
         target_layer_ids=_ids(draft.get("target_layer_ids")),
         target_layer_count=_count(draft.get("num_target_layers")),
+        window_tokens=_window(config),
         pad_token_ids=_ids(config.get("pad_token_id")),
         eos_token_ids=_ids(config.get("eos_token_id")),
         has_own_code="auto_map" in loaded,
     )
+
+
+def _window(config: dict[str, Any]) -> int | None:
+    types = _texts(config.get("layer_types"))
+    is_limited = config.get("use_sliding_window") is True or "sliding_attention" in types
+    return _count(config.get("sliding_window")) if is_limited else None
+
+
+def _has_other_template(folder: Path) -> bool:
+    """Whether chat_template.jinja is another one than the tokenizer's, which alone is used."""
+    graph, _ = _graph(folder / _TOKENIZER)
+    used = None if graph is None else graph.rt_info.get((_TEMPLATE_ENTRY,))
+    try:
+        with (folder / _TEMPLATE_FILE).open("rb") as file:
+            beside = file.read(_CONFIG_LIMIT_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return False
+    return used is not None and used.split() != beside.split()
 
 
 def _json_object(path: Path) -> dict[str, Any] | None:

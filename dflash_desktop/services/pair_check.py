@@ -14,10 +14,11 @@ from dflash_desktop.domain.check_verdict import judge, judge_unmeasured
 from dflash_desktop.domain.pair_contract import Finding, Verdict, verdict_of
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.benchmark import Benchmark, BenchProgress
-from dflash_desktop.services.model_inspection import check_folders
+from dflash_desktop.services.model_inspection import check_folders, inspect_model, is_vision_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
 
     from dflash_desktop.domain.benchmark import BenchReport
     from dflash_desktop.domain.generation import KvCachePrecision
@@ -40,13 +41,18 @@ class PairCheck:
         device: str = "",
         kv_cache_precision: KvCachePrecision | None = None,
         exact: bool = False,
+        long_context: bool = False,
     ) -> AsyncGenerator[BenchProgress | CheckReport]:
         """Progress, and last the report. Close the iterator to cancel.
+
+        `long_context` also asks behind prompts of up to 4,000 tokens, for another minute.
 
         Raises `AppError` when there is no draft, or when not even the target alone can run.
         """
         if folders.draft_dir is None:
             raise AppError(_NO_DRAFT)
+        if is_vision_folder(folders.target_dir):
+            raise AppError(_VISION)
         yield BenchProgress("Reading the files", 0, 1)
         findings = await asyncio.to_thread(check_folders, folders.target_dir, folders.draft_dir)
         if verdict_of(findings) is Verdict.BLOCKED:
@@ -68,16 +74,33 @@ class PairCheck:
             judgement = judge_unmeasured(findings, refusal=refusal)
             yield CheckReport(folders.title, judgement, findings)
             return
-        async with aclosing(self._benchmark.run(pair, folders, fast=True)) as steps:
+        window = await asyncio.to_thread(_window_tokens, folders.draft_dir)
+        run = self._benchmark.run(pair, folders, fast=True, long_context=long_context)
+        async with aclosing(run) as steps:
             async for step in steps:
-                yield step if isinstance(step, BenchProgress) else _report(step, findings)
+                if isinstance(step, BenchProgress):
+                    yield step
+                else:
+                    yield _report(step, findings, window)
 
 
-def _report(report: BenchReport, findings: tuple[Finding, ...]) -> CheckReport:
-    numbers = numbers_of(report)
+def _window_tokens(draft_dir: Path) -> int | None:
+    return inspect_model(draft_dir).config.window_tokens
+
+
+def _report(
+    report: BenchReport, findings: tuple[Finding, ...], window_tokens: int | None
+) -> CheckReport:
+    numbers = numbers_of(report, window_tokens=window_tokens)
     return CheckReport(report.pair_title, judge(numbers, findings), findings, report, numbers)
 
 
+_VISION: Final = Problem(
+    code="vision_target",
+    headline="The target is a model for text and images.",
+    advice="This version runs models for text only, but it can verify and repair its files.",
+    remedies=(Remedy.CHOOSE_MODEL,),
+)
 _NO_DRAFT: Final = Problem(
     code="no_draft",
     headline="There is no draft to check.",

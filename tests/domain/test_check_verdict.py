@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dflash_desktop.domain.acceptance import Acceptance, acceptance, summed
-from dflash_desktop.domain.benchmark import FirstDifference, PromptKind
+from dflash_desktop.domain.benchmark import ContextPoint, FirstDifference, PromptKind
 from dflash_desktop.domain.check_numbers import (
     AcceptedAt,
     CheckNumbers,
@@ -216,3 +216,15 @@ def test_a_measurement_gives_the_numbers_of_its_fastest_setting() -> None:
     made = numbers_of(report(result(three, seven), result(worse)))
     assert (made.text, made.difference) == (TextVerdict.WRONG_TOKEN, wrong)
     assert numbers_of(report(result(three))).text is TextVerdict.IDENTICAL
+
+
+def test_acceptance_behind_long_prompts_is_compared_at_one_setting() -> None:
+    three = replace(bench_run(3, 60.0), acceptance=Acceptance(10, (6, 4, 2)))
+    seven = replace(bench_run(7, 40.0), acceptance=GOOD)
+    points = (
+        ContextPoint(1000, 40.0, 44.0, Acceptance(20, (12, 8, 4))),
+        ContextPoint(4000, 40.0, 30.0, Acceptance(20, (2, 0, 0))),
+    )
+    made = numbers_of(report(result(three, seven), long_context=points), window_tokens=2048)
+    assert [one.acceptance.steps for one in made.by_context] == [10, 20, 20]
+    assert made.falls_beyond == 2048

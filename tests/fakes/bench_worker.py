@@ -48,6 +48,7 @@ class Speeds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     share_per_assistant_token: float = 0.1  # how much longer one more makes a step
     tokens_per_step: float = 2.0
     tokens_per_step_by_word: dict[str, float] = {}
+    loses_draft_from: int | None = None  # behind this many tokens nothing is accepted any more
     first_calls: int = 0  # this many answers of each setting are slow
     first_call_factor: float = 5.0
     growth_per_context_token: float = 0.0  # share by which a step without the draft grows
@@ -133,6 +134,8 @@ class BenchModel:
             seconds *= 1 + speeds.share_per_assistant_token * assistant_tokens
             growth = speeds.draft_growth_per_context_token or growth
             per_step = min(self._tokens_per_step(command), assistant_tokens + 1.0)
+            if speeds.loses_draft_from is not None and prompt_tokens > speeds.loses_draft_from:
+                per_step = 1.0
         seconds *= 1 + growth * prompt_tokens
         count = self._answers_of[assistant_tokens] = self._answers_of.get(assistant_tokens, 0) + 1
         if count <= speeds.first_calls:

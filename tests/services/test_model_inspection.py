@@ -109,3 +109,33 @@ def test_a_64_layer_model_of_13_gb_takes_less_than_two_seconds(tmp_path: Path) -
     assert time.process_time() - started < 2.0
     os.truncate(weights, WEIGHT_BYTES - 1)
     assert check_folders(tmp_path / "t", None)[0].code == "target_weights_short"
+
+
+def test_a_template_beside_the_tokenizer_is_not_the_one_in_use(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "target")
+    entry = '<chat_template value="{{ a }}&#10;"/>'
+    target.edit("\t</rt_info>", f"{entry}\t</rt_info>", file="openvino_tokenizer.xml")
+    assert not inspect_model(target.folder).has_other_template
+    target.write("chat_template.jinja", "{{ a }}")
+    assert not inspect_model(target.folder).has_other_template
+    target.write("chat_template.jinja", "{{ b }}")
+    assert inspect_model(target.folder).has_other_template
+    codes = {finding.code for finding in check_folders(target.folder, None)}
+    assert "chat_template_unused" in codes
+
+
+@pytest.mark.parametrize(
+    ("config", "window"),
+    [
+        ({"sliding_window": 1024, "use_sliding_window": False}, None),
+        ({"sliding_window": 1024, "use_sliding_window": True}, 1024),
+        ({"sliding_window": 512, "layer_types": ["sliding_attention"]}, 512),
+        ({"sliding_window": None, "use_sliding_window": True}, None),
+    ],
+)
+def test_how_far_a_draft_looks_back(
+    tmp_path: Path, config: dict[str, object], window: int | None
+) -> None:
+    draft = write_draft(tmp_path / "draft")
+    draft.configure(**config)
+    assert inspect_model(draft.folder).config.window_tokens == window

@@ -17,6 +17,7 @@ from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_loading import PairLoading
 from tests.fakes.bench_worker import BenchLauncher, Speeds
+from tests.fakes.damaged_pairs import make_vision
 from tests.fakes.ir_models import ModelFiles, write_draft, write_target
 
 if TYPE_CHECKING:
@@ -95,6 +96,33 @@ async def test_where_texts_part_both_are_told_with_the_margin(
     assert text["first_difference"]["without_draft"].startswith("t20 t21")
     assert text["first_difference"]["with_draft"].startswith("t1020")
     assert text["first_difference"]["gap_nats"] == pytest.approx(0.001)
+
+
+async def test_a_draft_that_looks_back_a_little_is_found_behind_long_prompts(
+    tmp_path: Path, target: ModelFiles, draft: ModelFiles
+) -> None:
+    draft.configure(use_sliding_window=True, sliding_window=1500)
+    folders = PairFolders("id", "Pair", target.folder, draft.folder)
+    speeds = Speeds(tokens=256, tokens_per_step=3.0, loses_draft_from=1500)
+    async with (
+        checking(tmp_path, speeds) as checks,
+        aclosing(checks.run(folders, long_context=True)) as steps,
+    ):
+        *_, last = [step async for step in steps]
+    assert isinstance(last, CheckReport)
+    assert [cause.code for cause in last.judgement.causes] == ["beyond_window"]
+    assert "Behind 1500 tokens" in last.judgement.causes[0].words
+
+
+async def test_a_vision_target_is_refused_in_words(
+    tmp_path: Path, target: ModelFiles, draft: ModelFiles
+) -> None:
+    make_vision(target)
+    folders = PairFolders("id", "Pair", target.folder, draft.folder)
+    async with checking(tmp_path, Speeds()) as checks, aclosing(checks.run(folders)) as steps:
+        with pytest.raises(AppError) as raised:
+            await anext(steps)
+    assert raised.value.problem.code == "vision_target"
 
 
 async def test_what_the_contract_blocks_is_never_loaded(

@@ -68,6 +68,7 @@ def _of_target(target: ModelFacts) -> Iterator[Finding]:
     yield from target_rules.interface_complete(target)
     yield from target_rules.keeps_state(target)
     yield from target_rules.vocabulary_agrees(target)
+    yield from target_rules.template_in_use(target)
 
 
 def _of_draft(draft: ModelFacts, runtime: str | None) -> Iterator[Finding]:

@@ -136,5 +136,19 @@ def vocabulary_agrees(target: ModelFacts) -> Iterator[Finding]:
         )
 
 
+def template_in_use(target: ModelFacts) -> Iterator[Finding]:
+    """Whoever edits chat_template.jinja wonders why nothing changes."""
+    if target.has_other_template:
+        yield Finding(
+            "chat_template_unused",
+            Weight.INFO,
+            Subject.TARGET,
+            expected="",
+            found="another template than the one in openvino_tokenizer.xml, which is used",
+            where="chat_template.jinja",
+            remedy="Edit the entry chat_template of openvino_tokenizer.xml instead.",
+        )
+
+
 def _listed(names: dict[str, tuple[int, ...]]) -> str:
     return ", ".join(list(names)[:8]) or "none"
