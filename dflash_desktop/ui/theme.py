@@ -17,6 +17,7 @@ from dflash_desktop.ui.colours import (
     LIGHT,
     ColourRole,
     Colours,
+    luminance,
     with_accent,
     with_high_contrast,
 )
@@ -156,10 +157,12 @@ class Theme(QObject):
             size_reading=SIZE_READING,
             size_heading=SIZE_HEADING,
             size_number=SIZE_NUMBER,
+            on_accent="white" if luminance(colours.accent_text) > _HALF else "black",
             icons=(resources_dir() / "icons").as_posix(),
         )
 
 
+_HALF = 0.5
 _HIGH_CONTRAST = Qt.ContrastPreference.HighContrast
 
 

@@ -8,14 +8,27 @@ Only the shots whose names contain one of the words are drawn.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from dflash_desktop.domain.devices import Device
-from dflash_desktop.domain.problems import Problem
+from dflash_desktop.domain.memory_pool import memory_pool
+from dflash_desktop.domain.problems import Problem, Remedy
+from dflash_desktop.domain.recommend import (
+    PROGRAM_DRAFT_KINDS,
+    PROGRAM_MODEL_KINDS,
+    Abilities,
+    recommend,
+)
 from dflash_desktop.domain.settings import Settings
-from dflash_desktop.domain.transfer import TransferState
+from dflash_desktop.domain.starter import STARTER_CATALOGUE_ID
+from dflash_desktop.domain.transfer import PlannedFile, RepoPlan, TransferPlan, TransferState
+from dflash_desktop.domain.units import format_bytes
+from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.ui.models.library_words import (
     SortOrder,
     card_content,
@@ -24,11 +37,16 @@ from dflash_desktop.ui.models.library_words import (
     report_words,
     shown_models,
 )
+from dflash_desktop.ui.models.more_pane import MorePane
+from dflash_desktop.ui.models.offer_words import offers, plan_lines, repositories
 from dflash_desktop.ui.models.pane import ModelsPane
 from dflash_desktop.ui.models.storage_card import StorageContent
 from dflash_desktop.ui.models.words import CardState
 from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.transfers.connection_dialog import ConnectionDialog
 from dflash_desktop.ui.transfers.pane import TransfersPane
+from dflash_desktop.ui.transfers.token_dialog import TokenDialog
+from tests.machines import machine
 from tests.ui.library_values import LIBRARY, MODELS, NOT_WHOLE, NOW, WHOLE, many
 from tests.ui.shots_shell import NARROW, Shots, cards, nothing  # first: it sets the scale
 from tests.ui.transfers.transfer_values import DISK_FULL, EVERY_STATE, transfer
@@ -36,7 +54,7 @@ from tests.ui.transfers.transfer_values import DISK_FULL, EVERY_STATE, transfer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtWidgets import QWidget
+    from PySide6.QtWidgets import QDialog, QWidget
 
     from dflash_desktop.domain.library import InstalledModel
     from dflash_desktop.domain.transfer import Transfer
@@ -151,6 +169,83 @@ LIBRARIES: dict[str, tuple[tuple[InstalledModel, ...], str, Show]] = {
 }
 
 
+def _more(theme: Theme, machine_name: str, show: Callable[[MorePane], object]) -> QWidget:
+    pool = memory_pool(machine(machine_name))
+    abilities = Abilities("2026.4.1", PROGRAM_DRAFT_KINDS, PROGRAM_MODEL_KINDS)
+    catalogue = load_catalogue()
+    pairs = tuple(p for p in catalogue.pairs if p.id != STARTER_CATALOGUE_ID)
+    ranked = recommend(replace(catalogue, pairs=pairs), pool, abilities=abilities)
+    coming = transfer(transfer_id=ranked[1].pair.id)
+    here = frozenset(name.casefold() for name in repositories(ranked[2].pair) or ())
+    pane = MorePane(theme=theme, report=_report)
+    pane.show_machine(
+        f"{pool.explanation} {format_bytes(pool.usable_bytes)} are left for a model."
+    )
+    pane.show_offers(
+        offers(ranked, usable_bytes=pool.usable_bytes, installed_ids=here, transfers=(coming,))
+    )
+    show(pane)
+    return pane
+
+
+def _found(pane: MorePane) -> None:
+    pane.name_form.fill("OpenVINO/Qwen3-8B-int4-ov", "z-lab/Qwen3-8B-DFlash-b16")
+    pane.name_form.show_found(plan_lines(PLAN), "Download 6.60 GB", "")
+
+
+def _dialog(window: MainWindow, build: Callable[[MainWindow], QDialog]) -> None:
+    dialog = build(window)
+    dialog.setWindowFlags(Qt.WindowType.Widget)  # drawn inside the window, to be in its picture
+    dialog.adjustSize()
+    dialog.move((window.width() - dialog.width()) // 2, 120)
+    dialog.show()
+
+
+def _connection(theme: Theme, window: MainWindow) -> QDialog:
+    dialog = ConnectionDialog(settings=Settings(), theme=theme, parent=window)
+    dialog.show_token("There is one, for models that ask who you are.", has_token=True)
+    return dialog
+
+
+def _token(theme: Theme, can_keep: bool, window: MainWindow) -> QDialog:
+    dialog = TokenDialog(repo_ids=("google/gemma-4-12b-it",), theme=theme, parent=window)
+    dialog.show_keyring(can_keep)
+    return dialog
+
+
+PLAN = TransferPlan(
+    (
+        RepoPlan(
+            "OpenVINO/Qwen3-8B-int4-ov",
+            "1a2b3c4d5e6f",
+            (PlannedFile("openvino_model.bin", 4_810_000_000),),
+            "apache-2.0",
+        ),
+        RepoPlan(
+            "z-lab/Qwen3-8B-DFlash-b16",
+            "9f8e7d6c5b4a",
+            (PlannedFile("model.safetensors", 1_790_000_000),),
+            is_gated=True,
+        ),
+    ),
+    6_700_000_000,
+    212_000_000_000,
+)
+GATED = Problem(
+    "gated_no_token",
+    "google/gemma-4-12b-it is only for people who accepted its licence.",
+    "Sign in on the model's page, accept the licence there, then enter an access token here.",
+    detail="401 GatedRepo",
+    remedies=(Remedy.OPEN_MODEL_PAGE, Remedy.ENTER_TOKEN, Remedy.RETRY),
+)
+MORE: dict[str, tuple[str, Callable[[MorePane], object]]] = {
+    "more-140v": ("arc_140v_32gb", lambda _: None),
+    "more-found": ("arc_140v_32gb", _found),
+    "more-gated": ("arc_140v_32gb", lambda p: p.name_form.show_problem(GATED)),
+    "more-small": ("laptop_8gb", lambda _: None),
+}
+
+
 def _counted(shown: tuple[Transfer, ...], window: MainWindow) -> None:
     window.sidebar.show_count(Page.TRANSFERS, sum(one.is_open for one in shown))
 
@@ -168,6 +263,27 @@ def main() -> None:
                 partial(_transfers, shots.theme, shown),
                 page=Page.TRANSFERS,
                 size=size or (1180, 1080 if name == "transfers-all" else 520),
+            )
+        for name, (machine_name, show_more) in MORE.items():
+            shots.take(
+                prefix + name,
+                nothing,
+                partial(_more, shots.theme, machine_name, show_more),
+                page=Page.MORE_MODELS,
+                size=size or (1180, 1500),
+            )
+        dialogs = {
+            "dialog-connection": partial(_connection, shots.theme),
+            "dialog-token": partial(_token, shots.theme, True),
+            "dialog-token-no-keyring": partial(_token, shots.theme, False),
+        }
+        for name, build in dialogs.items():
+            shots.take(
+                prefix + name,
+                partial(_dialog, build=build),
+                partial(_transfers, shots.theme, ()),
+                page=Page.TRANSFERS,
+                size=size or (1180, 760),
             )
         for name, (models, chosen, show) in LIBRARIES.items():
             shots.take(

@@ -14,6 +14,7 @@ from dflash_desktop.domain.recommend import (
     PROGRAM_MODEL_KINDS,
     Abilities,
     Recommendation,
+    Verdict,
     recommend,
 )
 from dflash_desktop.domain.starter import STARTER_CATALOGUE_ID
@@ -154,9 +155,10 @@ class MorePresenter:
             context_tokens=DEFAULT_CONTEXT_TOKENS,
         )
         self._usable_bytes = pool.usable_bytes
-        self._pane.show_machine(
-            f"{pool.explanation} {format_bytes(pool.usable_bytes)} are left for a model."
-        )
+        words = f"{pool.explanation} {format_bytes(pool.usable_bytes)} are left for a model."
+        if all(one.verdict is Verdict.TOO_BIG for one in self._ranked):
+            words += " No pair fits into that now. Close programs, then open this page again."
+        self._pane.show_machine(words)
         self._show()
 
     def _show(self) -> None:

@@ -81,6 +81,11 @@ class NameForm(SurfaceFrame):
         """What is in the two fields."""
         return self._target.text().strip(), self._draft.text().strip()
 
+    def fill(self, target: str, draft: str = "") -> None:
+        """Put names into the fields."""
+        self._target.setText(target)
+        self._draft.setText(draft)
+
     def show_looking(self) -> None:
         """The hub is being asked."""
         self._show("", "", has_download=False)

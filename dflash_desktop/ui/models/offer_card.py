@@ -66,13 +66,12 @@ class OfferCard(SurfaceFrame):
     def show_offer(self, offer: Offer) -> None:
         """The same pair, of which something else can be done now."""
         self._offer = offer
-        is_offered = offer.state is OfferState.AVAILABLE
         self._action.setText(offer.action)
         self._action.setVisible(offer.state is not OfferState.HERE)
         self._here.setVisible(offer.state is OfferState.HERE)
         self._action.setEnabled(offer.state is not OfferState.NOT_TO_BE_HAD)
         self._action.setToolTip(offer.tip)
-        kind = ButtonKind.PRIMARY if is_offered and offer.is_recommended else ButtonKind.NORMAL
+        kind = ButtonKind.PRIMARY if offer.is_best else ButtonKind.NORMAL
         if self._action.property("kind") != kind.value:
             self._action.setProperty("kind", kind.value)
             self._action.style().unpolish(self._action)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 
@@ -38,7 +38,7 @@ class Offer:
     state: OfferState
     action: str
     tip: str = ""
-    is_recommended: bool = False  # it runs here as it is
+    is_best: bool = False  # of those that run here and are not here yet
 
     @property
     def pair_id(self) -> str:
@@ -55,7 +55,13 @@ def offers(
 ) -> tuple[Offer, ...]:
     """The pairs in rank order; `installed_ids` are repositories in lower case."""
     coming = {t.id for t in transfers if t.state is not TransferState.DONE}
-    return tuple(_offer(one, usable_bytes, installed_ids, coming) for one in ranked)
+    made = [_offer(one, usable_bytes, installed_ids, coming) for one in ranked]
+    for position, (offer, one) in enumerate(zip(made, ranked, strict=True)):
+        runs_here = one.runnable and one.verdict is Verdict.FITS
+        if offer.state is OfferState.AVAILABLE and runs_here:
+            made[position] = replace(offer, is_best=True)
+            break
+    return tuple(made)
 
 
 def repositories(pair: CataloguePair) -> tuple[str, ...] | None:
@@ -122,12 +128,7 @@ def _offer(
         if names is None:
             tip = "Where to get it is not known."
         return Offer(content, OfferState.NOT_TO_BE_HAD, "Download", tip)
-    return Offer(
-        content,
-        OfferState.AVAILABLE,
-        f"Download{_size(one)}",
-        is_recommended=one.runnable and one.verdict is Verdict.FITS,
-    )
+    return Offer(content, OfferState.AVAILABLE, f"Download{_size(one)}")
 
 
 def _size(one: Recommendation) -> str:

@@ -134,8 +134,11 @@ class ConnectionDialog(QDialog):
             field.setAccessibleName(text.title)
             field.setAccessibleDescription(text.help)
             grid.addWidget(label, 2 * number, 0)
-            grid.addWidget(field, 2 * number, 1)
-            grid.addWidget(Label(text.help, role=TextRole.CAPTION, wraps=True), 2 * number + 1, 1)
+            grid.addWidget(field, 2 * number, 1, 1, 1 if field is self._ca_file else 2)
+            grid.addWidget(
+                Label(text.help, role=TextRole.CAPTION, wraps=True), 2 * number + 1, 1, 1, 2
+            )
+            grid.setRowMinimumHeight(2 * number + 1, GAP_LARGE)
         choose = Button("Choose…", theme=self._theme, icon=IconName.FOLDER_OPEN)
         choose.setAccessibleName("Choose a file with certificates")
         choose.clicked.connect(self._on_choose_clicked)
