@@ -39,6 +39,7 @@ _log = logging.getLogger(__name__)
 
 _OWNER_LOOK_SECONDS: Final = 2.0
 _KEPT_PLANS: Final = 8
+_AT_REST: Final = frozenset({TransferState.PAUSED, TransferState.FAILED, TransferState.DONE})
 
 
 class Downloads:
@@ -212,8 +213,12 @@ class Downloads:
                         await self._wake.wait()
         finally:
             if self._running is not None:
-                self._running[1].cancel()
-                await asyncio.wait([self._running[1]])
+                transfer_id, task = self._running
+                task.cancel()
+                await asyncio.wait([task])
+                entry = self._queue.find(transfer_id)
+                if entry is not None and entry.shown.state not in _AT_REST:
+                    self._queue.settle(entry, TransferState.WAITING)  # shown so at the next start
             self._let_sleep()
 
     def _next(self) -> QueuedTransfer | None:
@@ -235,6 +240,8 @@ class Downloads:
         if self._keep_awake is not None:
             self._keep_awake.hold()
         await self._removals.finish()  # of the same folder, perhaps
+        if entry not in self._queue.entries or entry.shown.state is not TransferState.WAITING:
+            return  # a person thought otherwise meanwhile
         task = asyncio.create_task(self._outcome(entry), name="download")
         self._running = (entry.id, task)
         # Only waited for: a person who pauses it cancels it, and the queue goes on.

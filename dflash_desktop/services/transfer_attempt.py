@@ -27,6 +27,9 @@ WOKE: Final = "woke"
 NEW_NETWORK: Final = "new_network"
 """Codes of attempts that are ended because the next one has better chances."""
 
+_SETTLING_SECONDS: Final = 1.5
+"""In so long a process has told of all that was here before."""
+
 _READING_BYTES: Final = 1_000_000
 """Reading this much since the last tick, a worker is checking what is already here."""
 
@@ -38,6 +41,7 @@ class TransferLimits:
     tick_seconds: float = 1.0
     start_seconds: float = 60.0  # until a process says its first word: a cold disk takes long
     stall_seconds: float = 60.0
+    plan_seconds: float = 180.0  # for all answers of a hub to a plan
     frozen_seconds: float = 15.0  # beyond it the process has failed to notice, and is ended
     quiet_seconds: float = 5.0  # then it is said, and a new network is worth a new attempt
     wait_factor: float = 1.0  # of all waiting between attempts; tests take less
@@ -68,7 +72,9 @@ class TransferAttempt:
         progress: TransferProgress,
         limits: TransferLimits,
         watch: MachineWatch,
+        is_resumed: bool,
     ) -> None:
+        """`is_resumed` says that much may be here, which must not look like a fast network."""
         self._worker = worker
         self._job = job
         self._progress = progress
@@ -77,6 +83,7 @@ class TransferAttempt:
         self._rate = TransferRate()
         self._heard_at = time.monotonic()
         self._has_begun = False
+        self._rate_from = time.monotonic() + (_SETTLING_SECONDS if is_resumed else 0.0)
         self._read_bytes = 0
         self.files: tuple[tuple[ModelFile, ...], ...] = ()
 
@@ -91,8 +98,7 @@ class TransferAttempt:
             async for event in events:
                 match event:
                     case Hello():
-                        self._has_begun = True
-                        self._heard_at = time.monotonic()
+                        self._begin()
                     case FilesProgress(files=files):
                         yield self._note(files)
                     case ReposFetched(files=files_of_repos):
@@ -107,6 +113,12 @@ class TransferAttempt:
     @property
     def _quiet_seconds(self) -> float:
         return time.monotonic() - self._heard_at
+
+    def _begin(self) -> None:
+        started_after = time.monotonic() - self._heard_at
+        self._has_begun = True
+        self._heard_at += started_after
+        self._rate_from += started_after
 
     def _note(self, files: tuple[FileState, ...]) -> AttemptNews:
         for file in files:
@@ -137,6 +149,8 @@ class TransferAttempt:
         return TransferState.CHECKING if is_here else TransferState.RUNNING
 
     def _measured_rate(self) -> float | None:
+        if time.monotonic() < self._rate_from:
+            return None
         return self._rate.add(self._progress.done_bytes, time.monotonic())
 
     def _break_off_if_useless(self) -> None:

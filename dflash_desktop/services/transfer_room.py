@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _MARGIN_BYTES: Final = 32 * 1024 * 1024
 
 
-def prepare_folder(folder: Path, plans: tuple[RepoPlan, ...]) -> None:
-    """Make the folder, and refuse what cannot fit. Blocking.
+def prepare_folder(folder: Path, plans: tuple[RepoPlan, ...]) -> bool:
+    """Make the folder, and refuse what cannot fit; whether something is here already. Blocking.
 
     Raises `AppError` ("disk_full") with what is needed and free, and `OSError`.
     """
@@ -27,6 +27,7 @@ def prepare_folder(folder: Path, plans: tuple[RepoPlan, ...]) -> None:
     needed, free = plan.needed_disk_bytes, plan.free_disk_bytes
     if needed > 0 and needed + min(_MARGIN_BYTES, needed // 10) > free:
         raise AppError(problems.disk_full(folder, needed_bytes=needed, free_bytes=free))
+    return needed < plan.total_bytes
 
 
 def kept_plan(folder: Path, plans: tuple[RepoPlan, ...]) -> TransferPlan:

@@ -95,7 +95,7 @@ class TransferRun:
         plans = self._stored.missing_plans
         for plan in plans:
             await self._world.installing.bring_back(self._folder, plan)
-        await asyncio.to_thread(prepare_folder, self._folder, plans)
+        is_begun = await asyncio.to_thread(prepare_folder, self._folder, plans)
         self._publish(TransferState.RUNNING)
         hub = self._world.hub
         job = FetchRepos(
@@ -114,6 +114,7 @@ class TransferRun:
             progress=self._progress,
             limits=self._world.limits,
             watch=self._watch,
+            is_resumed=is_begun or self._stored.done_bytes > 0 or self._progress.done_bytes > 0,
         )
         began_bytes = self._progress.done_bytes
         async with aclosing(attempt.news()) as all_news:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -77,10 +78,16 @@ class TransferWorld:
             incoming_dir=folder,
             cache_dirs=self.hub.cache_dirs(),
         )
-        async with aclosing(fetch_events(self.launcher.fetch(), job)) as events:
-            async for event in events:
-                if isinstance(event, ReposPlanned):
-                    return self._with_installed(event.plan)
+        try:
+            async with (
+                asyncio.timeout(self.limits.plan_seconds),
+                aclosing(fetch_events(self.launcher.fetch(), job)) as events,
+            ):
+                async for event in events:
+                    if isinstance(event, ReposPlanned):
+                        return self._with_installed(event.plan)
+        except TimeoutError as error:  # a name server, for instance, that never answers
+            raise FetchFailedError("timeout", "no plan came in time") from error
         raise FetchFailedError("worker_error", "no plan came")
 
     def _with_installed(self, plan: TransferPlan) -> TransferPlan:

@@ -231,6 +231,31 @@ async def test_without_a_network_a_window_waits_for_as_long_as_it_takes(
     assert done.attempt == 5
 
 
+async def test_a_hub_that_never_answers_to_a_plan_is_not_waited_for_without_end(
+    world: DownloadWorld, fetch: ScriptedFetch
+) -> None:
+    world.limits = replace(world.limits, plan_seconds=0.5)
+    fetch.then((Stall(),))
+    with pytest.raises(AppError, match="timeout"):
+        await world.downloads().plan(wish())
+
+
+async def test_what_was_here_before_does_not_look_like_a_fast_network(
+    world: DownloadWorld, fetch: ScriptedFetch
+) -> None:
+    fetch.then((Plan(),), (Arrive(300), Stall()), (Arrive(1), Arrive(300), Deliver()))
+    async with running(world) as downloads:
+        downloads.add(wish())
+        await until(downloads, lambda t: t.done_bytes == 300)
+    rates: set[float | None] = set()
+    async with running(world) as downloads:
+        downloads.subscribe(
+            lambda: rates.update(t.bytes_per_second for t in downloads.transfers())
+        )
+        await until_state(downloads, TransferState.DONE)
+    assert rates == {None}
+
+
 async def test_what_will_not_pass_fails_at_once_and_the_next_one_runs(
     world: DownloadWorld, fetch: ScriptedFetch
 ) -> None:
