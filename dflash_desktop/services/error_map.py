@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import Problem, Remedy
+from dflash_desktop.services.allocation_words import allocation_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -211,6 +212,8 @@ _FINER: Final = tuple(
 def problem_from_failure(failed: Failed, *, log_tail: tuple[str, ...] = ()) -> Problem:
     """The sentence for a job that broke off; the worker's text and log go into the details."""
     code = _code_of(failed)
+    if code == "gpu_allocation_limit" and (problem := allocation_problem(failed.raw)) is not None:
+        return replace(problem, detail=_detail(failed.raw, log_tail))
     sentence = _SENTENCES.get(code, _SENTENCES["worker_error"])
     return Problem(
         code=code,

@@ -13,6 +13,7 @@ from dflash_desktop.domain.engine_state import Absent, Crashed, Ready, Stopping,
 from dflash_desktop.domain.exactness import ExactChoice, exact_choice
 from dflash_desktop.domain.model_facts import parse_version
 from dflash_desktop.domain.residency import can_keep_both
+from dflash_desktop.services.memory_guard import MemoryGuard
 from dflash_desktop.services.model_inspection import installed_runtime
 from dflash_desktop.workers.model_folder import MODEL_BIN, fingerprint
 
@@ -45,6 +46,7 @@ class PairLoading:
         settings: SettingsStore | None = None,
         note_used: Callable[[PairFolders], Awaitable[None]] | None = None,
         measurements: MeasurementStore | None = None,
+        memory_guard: MemoryGuard | None = None,
     ) -> None:
         self._engine = engine
         self._compile_cache_dir = compile_cache_dir
@@ -52,6 +54,7 @@ class PairLoading:
         self._note_used = note_used
         self._measurements = measurements
         self._folders: PairFolders | None = None
+        self._guard = memory_guard or MemoryGuard()
 
     def folders_in_use(self) -> tuple[Path, ...]:
         """The folders of the pair that is loaded, is being loaded, or will be again."""
@@ -77,7 +80,8 @@ class PairLoading:
         the one that measurements proved to keep the text.
 
         Raises `AppError`: "device_missing" or "device_ambiguous" rather than falling to another
-        device, "devices_silent" when a driver hangs, and what the engine says of the files.
+        device, "devices_silent" when a driver hangs, "memory_running_out" before the machine
+        stands still, and what the engine says of the files.
         """
         chosen = await self._chosen(device)
         self._folders = folders
@@ -85,7 +89,7 @@ class PairLoading:
             exact = self._settings is not None and self._settings.value.exact_text
         if exact and kv_cache_precision is None:
             kv_cache_precision = (await self.exact_choice(folders, chosen)).precision
-        loaded = await self._engine.load(
+        load = self._engine.load(
             folders,
             device=chosen.id,
             device_name=chosen.full_name,
@@ -94,6 +98,7 @@ class PairLoading:
             # Compiling for a GPU takes minutes and is worth keeping; for a CPU it takes a second.
             cache_dir=self._compile_cache_dir if chosen.id.startswith("GPU") else None,
         )
+        loaded = await self._guard.watch(load, stop=self._engine.stop)
         if self._note_used is not None:
             await self._note_used(folders)
         return loaded

@@ -85,6 +85,33 @@ def problem_from_raw(raw: str) -> Problem:
             id="59",
         ),
         pytest.param(
+            "[GPU] Exceeded max size of memory object allocation: requested 5368709120 bytes, but "
+            "max alloc size supported by device is 4294959104 bytes. Please try to reduce batch "
+            "size or use lower precision.",
+            "larger piece of graphics memory is needed: 5.37 GB, and this device gives 4.29 GB",
+            Remedy.CHOOSE_MODEL,
+            id="59 too large",
+        ),
+        pytest.param(
+            "[GPU] Exceeded max size of memory object allocation: requested 2305843009213693952 "
+            "bytes, but max alloc size supported by device is 4294959104 bytes.",
+            "impossible amount of memory",
+            Remedy.LOAD_WITHOUT_DRAFT,
+            id="59 absurd",
+        ),
+        pytest.param(
+            "[GPU] clWaitForEvents, error code: -14 CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST",
+            "graphics driver reported a fault",
+            Remedy.USE_CPU,
+            id="60",
+        ),
+        pytest.param(
+            "Check 'budget_in_bytes <= total_available_memory' failed",
+            "working memory for this chat is full",
+            Remedy.NEW_CHAT,
+            id="69",
+        ),
+        pytest.param(
             "[GPU] clFlush, error code: -5 CL_OUT_OF_RESOURCES",
             "graphics driver reported a fault",
             Remedy.USE_CPU,
