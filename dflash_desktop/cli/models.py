@@ -94,7 +94,8 @@ async def run(args: Namespace, context: CommandContext) -> Result:
     """Do it, with progress on standard error; raises `AppError`."""
     match args.action:
         case "list":
-            return ModelsResult(context.models.models(), context.paths.library_dir)
+            place = context.paths.library_dir
+            return ModelsResult(context.models.models(), place, context.models.absence())
         case "verify":
             return await _verify(args, context)
         case "repair":

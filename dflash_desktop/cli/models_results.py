@@ -16,6 +16,7 @@ from dflash_desktop.domain.library import (
     RemovalPlan,
     VerificationReport,
 )
+from dflash_desktop.domain.problems import Problem
 from dflash_desktop.domain.units import format_bytes
 
 if TYPE_CHECKING:
@@ -70,14 +71,21 @@ class ModelsResult:
 
     models: tuple[InstalledModel, ...]
     library_dir: Path
+    absence: Problem | None = None  # its disk is not there
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md."""
         models = [model_form(model) for model in self.models]
-        return {"library_path": str(self.library_dir), "models": models}
+        return {
+            "library_path": str(self.library_dir),
+            "library_is_there": self.absence is None,
+            "models": models,
+        }
 
     def as_text(self) -> str:
         """A line for each model, aligned."""
+        if self.absence is not None:
+            return f"{self.absence.headline} {self.absence.advice}"
         if not self.models:
             return "There are no models yet. See: dflash-desktop pull --help"
         rows = [

@@ -17,6 +17,7 @@ from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.keep_awake import KeepAwake
 from dflash_desktop.services.library_install import LibraryInstalling
+from dflash_desktop.services.library_place import require_place
 from dflash_desktop.services.machine_watch import MachineWatch
 from dflash_desktop.services.transfer_attempt import DEFAULT_LIMITS, TransferLimits
 from dflash_desktop.services.transfer_queue import TransferQueue
@@ -262,6 +263,7 @@ class Downloads:
         folder = self._folder(entry.stored)
         run = TransferRun(entry.stored, folder=folder, world=self._world, show=show, keep=keep)
         try:
+            require_place(self._paths)
             await run.run()
             await remove_folder(folder)
         except AppError as error:

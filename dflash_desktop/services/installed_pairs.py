@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.library import ModelCondition, ModelRole
 from dflash_desktop.domain.model_facts import TEXT_GRAPH
 from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.problems import AppError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from dflash_desktop.domain.catalogue import Catalogue
     from dflash_desktop.domain.library import InstalledModel
+
+_log = logging.getLogger(__name__)
 
 _USABLE = frozenset({ModelCondition.VERIFIED, ModelCondition.UNVERIFIED})
 
 
 def installed_pairs(
-    models: Sequence[InstalledModel], catalogue: Catalogue
+    models: Sequence[InstalledModel], own_pairs_file: Path
 ) -> tuple[PairFolders, ...]:
     """Catalogue pairs of which both parts are here, then every target alone, each once.
 
@@ -29,7 +34,7 @@ def installed_pairs(
     here = {name: model for model in reversed(usable) for name in _names(model)}
     titles: dict[str, str] = {}
     pairs: list[PairFolders] = []
-    for pair in catalogue.pairs:
+    for pair in _catalogue(own_pairs_file).pairs:
         target = _find(pair.target.repository, here)
         if target is None or not _is_text_target(target):
             continue
@@ -43,6 +48,18 @@ def installed_pairs(
         if _is_text_target(t)
     )
     return (*pairs, *alone)
+
+
+def _catalogue(own_pairs_file: Path) -> Catalogue:
+    # Listing models must not wait for this import.
+    from dflash_desktop.services.catalogue_store import load_catalogue
+
+    try:
+        return load_catalogue(own_file=own_pairs_file)
+    except AppError as error:
+        # It is said where pairs are recommended; here the others must still be there.
+        _log.warning("without the own pairs: %s", error)
+        return load_catalogue()
 
 
 def _find(repository: str | None, here: dict[str, InstalledModel]) -> InstalledModel | None:

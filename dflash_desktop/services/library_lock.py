@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.install_lock import InstallLock
+from dflash_desktop.services.library_place import require_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +23,11 @@ _PAUSE_SECONDS: Final = 0.05
 def library_changing(paths: AppPaths) -> Iterator[None]:
     """Hold the library's lock. Blocking: never in the window's thread.
 
-    Raises `AppError` ("library_busy") when another change takes longer than ten seconds, which
-    only moving the whole library does, and `OSError` when the lock cannot be made.
+    Raises `AppError`: "library_busy" when another change takes longer than ten seconds, which
+    only moving the whole library does, and "library_absent" when its disk is not there; `OSError`
+    when the lock cannot be made.
     """
+    require_place(paths)
     lock = InstallLock(paths.library_lock_file)
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not lock.acquire():

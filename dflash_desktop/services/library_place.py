@@ -101,6 +101,26 @@ def place_for(chosen: Path, paths: AppPaths) -> Path:
     return place
 
 
+def absence(paths: AppPaths) -> Problem | None:
+    """Why there are no models although there should be: their disk is not there. Quick."""
+    place = paths.library_dir
+    if place == paths.data_dir or place.is_dir():
+        return None
+    return Problem(
+        code="library_absent",
+        headline="The disk with your models is not there.",
+        advice=f"They are in {place}. Plug it in, then try again.",
+        remedies=(Remedy.RETRY,),
+    )
+
+
+def require_place(paths: AppPaths) -> None:
+    """Raises `AppError` ("library_absent"): no second library shall grow at a mount point."""
+    problem = absence(paths)
+    if problem is not None:
+        raise AppError(problem)
+
+
 def check_room(place: Path, needed_bytes: int) -> None:
     """Raises `AppError` ("disk_full") unless so much is free where `place` will be."""
     free_bytes = shutil.disk_usage(existing_parent(place)).free

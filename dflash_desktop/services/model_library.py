@@ -25,6 +25,7 @@ from dflash_desktop.services.added_models import (
 from dflash_desktop.services.file_tree import is_same
 from dflash_desktop.services.installed_pairs import installed_pairs
 from dflash_desktop.services.library_lock import library_changing
+from dflash_desktop.services.library_place import absence
 from dflash_desktop.services.model_description import describe_model
 from dflash_desktop.services.model_manifest import (
     MANIFEST_NAME,
@@ -53,9 +54,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-    from dflash_desktop.domain.catalogue import Catalogue
     from dflash_desktop.domain.library import ModelFile
     from dflash_desktop.domain.pair import PairFolders
+    from dflash_desktop.domain.problems import Problem
     from dflash_desktop.paths import AppPaths
 
 _log = logging.getLogger(__name__)
@@ -83,6 +84,10 @@ class ModelLibrary:
             self._models = _read(self._paths)
         return self._models
 
+    def absence(self) -> Problem | None:
+        """Why the models are missing when their disk is not there; None when all is well."""
+        return absence(self._paths)
+
     def find(self, model_id: str) -> InstalledModel | None:
         """The model with this id; upper and lower case are the same."""
         key = model_key(model_id)
@@ -98,7 +103,7 @@ class ModelLibrary:
     def pairs(self) -> tuple[PairFolders, ...]:
         """What can be loaded: catalogue pairs whose parts are both here, then targets alone."""
         models = self.models()
-        return installed_pairs(models, self._catalogue()) if models else ()
+        return installed_pairs(models, self._paths.own_pairs_file) if models else ()
 
     def folders_in_use(self) -> tuple[Path, ...]:
         """The folders of models that are loaded now, here or by another process. Blocking."""
@@ -280,17 +285,6 @@ class ModelLibrary:
         return VerificationReport(
             model.id, len(manifest.files), manifest.size_bytes, (), utc_now()
         )
-
-    def _catalogue(self) -> Catalogue:
-        # Listing models must not wait for it.
-        from dflash_desktop.services.catalogue_store import load_catalogue
-
-        try:
-            return load_catalogue(own_file=self._paths.own_pairs_file)
-        except AppError as error:
-            # It is said where pairs are recommended; here the others must still be there.
-            _log.warning("without the own pairs: %s", error)
-            return load_catalogue()
 
 
 def _read(paths: AppPaths) -> tuple[InstalledModel, ...]:

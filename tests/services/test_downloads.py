@@ -497,3 +497,21 @@ async def test_while_they_are_held_nothing_runs_and_then_it_goes_on_in_the_new_p
             await upkeep.move(tmp_path / "new", downloads_are_held=True)
         await until_state(downloads, TransferState.DONE)
     assert fetch_job(fetch, 3).incoming_dir.is_relative_to(tmp_path / "new")
+
+
+async def test_a_download_waits_for_the_disk_of_the_library(
+    world: DownloadWorld, fetch: ScriptedFetch, tmp_path: Path
+) -> None:
+    fetch.then((Plan(),), (Deliver(),))
+    disk = tmp_path / "disk"
+    world.paths.data_dir.mkdir(parents=True, exist_ok=True)
+    world.paths.library_place_file.write_text(json.dumps({"library_dir": str(disk)}))
+    async with running(world) as downloads:
+        downloads.add(wish())
+        failed = await until_state(downloads, TransferState.FAILED)
+        assert failed.problem is not None
+        assert failed.problem.code == "library_absent"
+        assert not disk.exists()
+        disk.mkdir()
+        downloads.resume(failed.id)
+        await until_state(downloads, TransferState.DONE)

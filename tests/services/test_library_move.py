@@ -25,7 +25,7 @@ from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.settings_store import SettingsStore
-from tests.fakes.library_world import FILES, app_paths, arrive, many_models
+from tests.fakes.library_world import COMMIT, FILES, app_paths, arrive, many_models
 from tests.services.test_model_removal import snapshot
 
 if TYPE_CHECKING:
@@ -363,3 +363,29 @@ def test_asking_where_the_library_is_costs_nothing(paths: AppPaths) -> None:
     for _ in range(1000):
         _ = paths.models_dir
     assert time.perf_counter() - began < 0.5
+
+
+async def test_a_library_whose_disk_is_gone_is_said_and_never_made_a_second_time(
+    paths: AppPaths, upkeep: LibraryUpkeep, tmp_path: Path
+) -> None:
+    disk = tmp_path / "mount" / "disk"
+    await upkeep.move(disk)
+    disk.rename(tmp_path / "unplugged")
+    models = ModelLibrary(paths=paths)
+    assert models.models() == ()
+    absence = models.absence()
+    assert absence is not None
+    assert absence.code == "library_absent"
+    arrived = arrive(tmp_path / "in")
+    with pytest.raises(AppError) as raised:
+        await models.install(
+            arrived.folder, repo_id="o/n", commit=COMMIT, endpoint="", files=arrived.files
+        )
+    assert raised.value.problem == absence
+    with pytest.raises(AppError):
+        await upkeep.move(tmp_path / "another")
+    assert not disk.exists()
+    (tmp_path / "unplugged").rename(disk)
+    await models.refresh()
+    assert len(models.models()) == COUNT
+    assert models.absence() is None
