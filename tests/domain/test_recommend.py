@@ -327,6 +327,22 @@ def test_the_order_of_the_catalogue_does_not_matter(
     assert ranked(*catalogue, pool=pool) == ranked(*shuffled, pool=pool)
 
 
+def test_a_tensor_that_no_piece_of_memory_can_hold_keeps_a_pair_from_running() -> None:
+    """Case 59: there is room, but the driver gives no piece that large (WSL: 1 GiB)."""
+    words = replace(
+        target("large table", billions=8, hidden_size=4096), vocabulary=400_000, sources={}
+    )
+    wsl = replace(card(16), gpu=replace(ARC, max_allocation_bytes=2**30))
+
+    (at_home,) = ranked(pair(words, draft()))
+    (under_wsl,) = ranked(pair(words, draft()), pool=wsl)
+
+    assert at_home.runnable
+    assert not under_wsl.runnable
+    assert under_wsl.verdict is Verdict.FITS
+    assert under_wsl.missing == ("graphics that give 1.64 GB of memory in one piece",)
+
+
 def test_a_thousand_pairs_are_ranked_at_once() -> None:
     many = tuple(
         pair(target(str(n), billions=n % 40 + 0.5, family=str(n // 3)), draft())

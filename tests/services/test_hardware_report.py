@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 
 from dflash_desktop.domain.gpu_family import GpuFamily
 from dflash_desktop.domain.hardware import (
+    Adapter,
     Gpu,
     HardwareReport,
     LinuxGraphics,
     Power,
+    Probe,
+    ProbeOutcome,
     RenderNode,
     SystemMemory,
 )
@@ -43,6 +46,19 @@ gpus = st.builds(
     max_allocation_bytes=sizes,
     has_resizable_bar=flags,
     is_virtual=st.booleans(),
+    virtual_functions=st.integers(0, 64),
+    kernel_driver=words | st.just(""),
+)
+adapters = st.builds(
+    Adapter,
+    words | st.just(""),
+    words | st.just(""),
+    words | st.just(""),
+    words | st.just(""),
+    words | st.just(""),
+    sizes,
+    st.booleans(),
+    st.integers(0, 64),
 )
 reports = st.builds(
     HardwareReport,
@@ -64,6 +80,8 @@ reports = st.builds(
     power=st.builds(Power, st.sampled_from(["mains", "battery", "unknown"]), words | st.just("")),
     free_disk_bytes=sizes,
     genai=words | st.just(""),
+    adapters=st.lists(adapters, max_size=2).map(tuple),
+    probe=st.builds(Probe, st.sampled_from(ProbeOutcome), words | st.just("")),
 )
 
 
@@ -77,6 +95,12 @@ def test_recorded_machines_round_trip_too(name: str) -> None:
     report = machine(name)
 
     assert decode_report(json.dumps(report_fields(report)).encode()) == report
+
+
+def test_an_outcome_of_the_future_means_that_graphics_are_not_known() -> None:
+    report = decode_report(b'{"probe": {"outcome": "quantum_leap"}}')
+
+    assert report.probe.outcome is ProbeOutcome.FAILED
 
 
 def test_everything_may_be_missing() -> None:
