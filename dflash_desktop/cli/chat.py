@@ -115,6 +115,7 @@ class ChatResult:
                         "assistant_tokens": draft.assistant_tokens,
                     },
                     "device": self.pair.device,
+                    "device_name": self.pair.device_name,
                     "kv_cache_precision": str(self.pair.kv_cache_precision),
                     "finish_reason": str(finish),
                     "thinking": message.thinking,
@@ -194,7 +195,7 @@ async def _ask(chat: Chat, pair: LoadedPair, question: str, *, echo: bool) -> Ch
             case _:
                 pass
     if echo and answer is not None:
-        print(f"\n\n{_figures(answer)}", file=sys.stderr)
+        print(f"\n\n{_figures(answer)} · {pair.device_name}", file=sys.stderr)
     return ChatResult(answer, pair)
 
 

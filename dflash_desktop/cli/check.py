@@ -118,11 +118,12 @@ class CheckResult:
         """The verdict, the numbers, then the causes."""
         lines = [_WORDS[self.check.judgement.verdict]]
         numbers = self.check.numbers
+        if self.check.report is not None:
+            lines += ["", f"  device           {self.check.report.key.device_name}"]
         if numbers is not None:
             accepted = ", ".join(f"{rate:.0%}" for rate in numbers.acceptance.rates)
             brought = numbers.tokens_per_step
             lines += [
-                "",
                 (
                     f"  speed-up         {format_speedup(numbers.speedup)} with "
                     f"{numbers.assistant_tokens} assistant tokens"
