@@ -7,13 +7,14 @@ types are refused, and with them every kind of entity; sizes and depths are boun
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 from xml.parsers import expat
 
 from dflash_desktop.domain.ir_graph import IrGraph, IrLayer, IrOutput, RtInfoMarks, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 CHUNK_BYTES: Final = 1 << 20
 XML_LIMIT_BYTES: Final = 256 << 20
@@ -41,10 +42,16 @@ def read_ir_graph(chunks: Iterable[bytes]) -> IrGraph:
     return _GraphReader().read(chunks)
 
 
+def read_rt_info(tail: Iterable[bytes]) -> Mapping[tuple[str, ...], str]:
+    """The entries of a text that begins where a model's rt_info does; raises `IrError`."""
+    return _GraphReader(has_layers=False).read(chain((b"<net>",), tail)).rt_info
+
+
 class _GraphReader:
     """Handlers for expat. Most elements are skipped: only what the facts need costs time."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_layers: bool = True) -> None:
+        self._has_layers = has_layers
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.XmlDeclHandler = self._on_declaration
@@ -84,7 +91,7 @@ class _GraphReader:
             self._parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise IrError(f"not well-formed XML: {error}") from error
-        if not self._is_whole or not self._layers:
+        if not self._is_whole or bool(self._layers) != self._has_layers:
             raise IrError("this is XML, but not an OpenVINO model")
         return IrGraph(
             layers=tuple(self._layers),

@@ -105,9 +105,10 @@ def _graph(path: Path) -> tuple[IrGraph | None, str]:
         return None, error.strerror or repr(error)
 
 
-def read_chunks(path: Path) -> Iterator[bytes]:
-    """The file in pieces, as `read_ir_graph` wants them."""
+def read_chunks(path: Path, *, start: int = 0) -> Iterator[bytes]:
+    """The file from a byte on, in pieces as `read_ir_graph` wants them."""
     with path.open("rb") as file:
+        file.seek(start)
         while chunk := file.read(CHUNK_BYTES):
             yield chunk
 

@@ -7,7 +7,7 @@ here is blocking: call it in a thread.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.ir_reader import IrError
@@ -19,9 +19,10 @@ from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
 from dflash_desktop.services.repair_record import RepairRecord
 from dflash_desktop.services.repaired_models import note_changed_files
-from dflash_desktop.services.rt_info_file import write_rt_info
+from dflash_desktop.services.rt_info_file import entries_in, write_rt_info
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from dflash_desktop.domain.model_facts import ModelFacts
@@ -50,19 +51,22 @@ class ModelRepair:
 
         Either all of it is written or nothing. Raises `AppError`.
         """
-        target, draft, before = _looked_into(target_dir, draft_dir)
-        checkpoint = None if checkpoint_dir is None else inspect_model(checkpoint_dir).config
-        plan = plan_repair(target, draft, before, checkpoint=checkpoint)
         folders = {Subject.TARGET: target_dir, Subject.DRAFT: draft_dir or target_dir}
+        models = {Subject.TARGET: inspect_model(target_dir)}
+        if draft_dir is not None:
+            models[Subject.DRAFT] = inspect_model(draft_dir)
+        before = _findings(models)
+        checkpoint = None if checkpoint_dir is None else inspect_model(checkpoint_dir).config
+        plan = plan_repair(
+            models[Subject.TARGET], models.get(Subject.DRAFT), before, checkpoint=checkpoint
+        )
         done: list[Path] = []
         try:
             for repair in plan.repairs:
                 path = folders[repair.subject] / repair.file
-                _write(path, repair)
+                models[repair.subject] = _repaired(models[repair.subject], path, repair)
                 done.append(path)
-            new_target, new_draft, after = _looked_into(target_dir, draft_dir)
-            for repair in plan.repairs:
-                _confirm(new_draft if repair.subject is Subject.DRAFT else new_target, repair)
+            after = _findings(models)
             _refuse_worse(before, after)
             for path in done:
                 self._note(path.parent, (path.name,))
@@ -99,19 +103,9 @@ def can_undo(folder: Path) -> bool:
         return False
 
 
-def _looked_into(
-    target_dir: Path, draft_dir: Path | None
-) -> tuple[ModelFacts, ModelFacts | None, tuple[Finding, ...]]:
-    target = inspect_model(target_dir)
-    draft = None if draft_dir is None else inspect_model(draft_dir)
-    return target, draft, check_contract(target, draft, runtime=installed_runtime())
-
-
-def _confirm(model: ModelFacts | None, repair: Repair) -> None:
-    """What was written is what is read back."""
-    for path, value in repair.rt_info.items():
-        if model is None or model.rt_info(*path) != value:
-            raise AppError(_no_good(f"{'/'.join(path)} is not what was written"))
+def _findings(models: Mapping[Subject, ModelFacts]) -> tuple[Finding, ...]:
+    target, draft = models[Subject.TARGET], models.get(Subject.DRAFT)
+    return check_contract(target, draft, runtime=installed_runtime())
 
 
 def _refuse_worse(before: tuple[Finding, ...], after: tuple[Finding, ...]) -> None:
@@ -123,18 +117,25 @@ def _blocking(findings: tuple[Finding, ...]) -> set[str]:
     return {finding.code for finding in findings if finding.weight is Weight.BLOCK}
 
 
-def _write(path: Path, repair: Repair) -> None:
+def _repaired(model: ModelFacts, path: Path, repair: Repair) -> ModelFacts:
+    """Write it, and read back what was written. A large graph is not read whole once more."""
     try:
         with RepairRecord(path.parent).keeping(path.name):
             if repair.file == CONFIG_FILE:
                 write_atomically(path, _config(path, repair))
-            else:
-                write_rt_info(path, repair.rt_info)
+                return replace(model, config=inspect_model(path.parent).config)
+            if model.graph is None or path.stat().st_size != model.file_sizes[path.name]:
+                raise AppError(_changed_meanwhile(path))
+            write_rt_info(path, repair.rt_info, marks=model.graph.marks)
+            entries = entries_in(path, model.graph.marks)
+            if any(entries.get(entry) != value for entry, value in repair.rt_info.items()):
+                raise AppError(_no_good(f"{path.name} does not hold what was written"))
     except (IrError, RtInfoEditError, ValueError) as error:
         raise AppError(_not_editable(path, error)) from error
     except OSError as error:
         problem = write_problem(error, what="The repair", kept="The model is as it was.")
         raise AppError(problem) from error
+    return replace(model, graph=replace(model.graph, rt_info=entries))
 
 
 def _config(path: Path, repair: Repair) -> bytes:
@@ -148,6 +149,14 @@ def _not_editable(path: Path, error: Exception) -> Problem:
         headline=f"{path.name} cannot be edited safely.",
         advice="Nothing was changed. Export the model again with a current exporter.",
         detail=str(error),
+    )
+
+
+def _changed_meanwhile(path: Path) -> Problem:
+    return Problem(
+        code="repair_not_possible",
+        headline=f"{path.name} was changed by somebody else just now.",
+        advice="Nothing was changed. Try again.",
     )
 
 

@@ -62,9 +62,7 @@ class RepairRecord:
         try:
             yield
         except BaseException:
-            if name not in entries:
-                (self._folder / known.original).unlink(missing_ok=True)
-            self._write(entries)
+            self._give_up(known, now, entries)
             raise
         path = self._folder / name
         shutil.copymode(self._folder / known.original, path)
@@ -88,6 +86,19 @@ class RepairRecord:
             original.replace(path)
         self._write({other: entries[other] for other in entries if other != name})
         return now != entry.sha256_before
+
+    def _give_up(self, known: _Entry, now: str, entries: dict[str, _Entry]) -> None:
+        """Leave the file as it was before this attempt, or at least able to be given back."""
+        path, original = self._folder / known.name, self._folder / known.original
+        if _sha256(path) != now:
+            if known.sha256_before != now:
+                return  # what an earlier repair wrote is gone; the first original is not
+            original.replace(path)
+        elif (
+            entries.get(known.name, known).original != known.original or known.name not in entries
+        ):
+            original.unlink(missing_ok=True)
+        self._write(entries)
 
     def _keep(self, name: str) -> str:
         """A second name for the same bytes; where the disk knows no such thing, a copy."""

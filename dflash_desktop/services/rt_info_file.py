@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflash_desktop.domain.ir_reader import read_ir_graph
+from dflash_desktop.domain.ir_reader import read_ir_graph, read_rt_info
 from dflash_desktop.domain.rt_info_edit import edit_rt_info, spliced
 from dflash_desktop.services.atomic_file import write_atomically
 from dflash_desktop.services.model_inspection import read_chunks
@@ -13,17 +13,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from dflash_desktop.domain.ir_graph import RtInfoMarks
 
-def write_rt_info(xml: Path, values: Mapping[tuple[str, ...], str]) -> None:
+
+def write_rt_info(
+    xml: Path, values: Mapping[tuple[str, ...], str], *, marks: RtInfoMarks | None = None
+) -> None:
     """Give each entry its value; nothing else in the file changes, and it is never half-written.
 
-    Raises `IrError`, `RtInfoEditError` and `OSError`; the file then is as it was.
+    `marks` are those of this very text, if it was read already. Raises `IrError`,
+    `RtInfoEditError` and `OSError`; the file then is as it was.
     """
-    write_atomically(xml, _edited(xml, values))
+    if marks is None:
+        marks = read_ir_graph(read_chunks(xml)).marks
+    write_atomically(xml, _edited(xml, values, marks))
 
 
-def _edited(xml: Path, values: Mapping[tuple[str, ...], str]) -> Iterator[bytes]:
-    marks = read_ir_graph(read_chunks(xml)).marks
+def entries_in(xml: Path, marks: RtInfoMarks) -> Mapping[tuple[str, ...], str]:
+    """What stands in the rt_info of a file that differs from the marked one in nothing else.
+
+    Raises `IrError` and `OSError`.
+    """
+    spans = marks.elements.get((), ())
+    start = spans[0].start if spans else marks.net_end
+    return read_rt_info(read_chunks(xml, start=start))
+
+
+def _edited(
+    xml: Path, values: Mapping[tuple[str, ...], str], marks: RtInfoMarks
+) -> Iterator[bytes]:
     with xml.open("rb") as file:
 
         def read(start: int, count: int) -> bytes:

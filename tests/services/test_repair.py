@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +25,9 @@ from tests.fakes.ir_models import ModelFiles, locators, write_draft, write_targe
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dflash_desktop.domain.ir_graph import RtInfoMarks
+
+Values = Mapping[tuple[str, ...], str]
 MENDED_IN_TARGET = [
     "no locators",
     "locators are no JSON",
@@ -230,16 +234,31 @@ def test_an_interrupted_repair_leaves_all_as_it_was(
     draft.edit("mask_token_id", "other")
     before = contents(target.folder), contents(draft.folder)
 
-    def fail_at_the_second(xml: Path, values: dict[tuple[str, ...], str]) -> None:
+    def fail_at_the_second(xml: Path, values: Values, **marks: RtInfoMarks) -> None:
         if xml.parent == draft.folder:
             raise OSError(28, "No space left on device")
-        write_rt_info(xml, values)
+        write_rt_info(xml, values, **marks)
 
     monkeypatch.setattr("dflash_desktop.services.repair.write_rt_info", fail_at_the_second)
     with pytest.raises(AppError) as caught:
         repairs.repair(target.folder, draft.folder)
     assert caught.value.problem.code == "disk_full"
     assert (contents(target.folder), contents(draft.folder)) == before
+
+
+def test_what_was_written_wrongly_is_put_back(
+    target: ModelFiles, repairs: ModelRepair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strip_locators(target)
+    before = contents(target.folder)
+
+    def write_nonsense(xml: Path, values: Values, **marks: RtInfoMarks) -> None:
+        write_rt_info(xml, dict.fromkeys(values, "{}"), **marks)
+
+    monkeypatch.setattr("dflash_desktop.services.repair.write_rt_info", write_nonsense)
+    with pytest.raises(AppError, match="repair_not_possible"):
+        repairs.repair(target.folder, None)
+    assert contents(target.folder) == before
 
 
 def test_a_record_that_came_with_a_download_can_do_no_harm(
