@@ -89,6 +89,7 @@ def move_library(
     try:
         if not _is_same_disk(source, place):
             check_room(place, moved_bytes(entries))
+        made.folder(place)  # an empty library has a place, too
         for part, found in entries.items():
             _take(source / part, place / part, found, made, counter)
         made.write_through()

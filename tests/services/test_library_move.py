@@ -135,6 +135,18 @@ async def test_pairs_of_folders_in_the_library_go_on_in_the_new_place(
     assert (not_ours.target_dir, not_ours.draft_dir) == (elsewhere, None)
 
 
+async def test_an_empty_library_moves_too(tmp_path: Path) -> None:
+    paths = app_paths(tmp_path / "home")
+    library = ModelLibrary(paths=paths)
+    await LibraryUpkeep(paths=paths, library=library).move(tmp_path / "new")
+    assert library.absence() is None
+    arrived = arrive(paths.incoming_dir / "in")
+    model = await library.install(
+        arrived.folder, repo_id="o/n", commit=COMMIT, endpoint="", files=arrived.files
+    )
+    assert model.path.is_relative_to(tmp_path / "new")
+
+
 async def test_a_place_with_other_things_gets_a_folder_of_ours(
     paths: AppPaths, upkeep: LibraryUpkeep, tmp_path: Path
 ) -> None:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dflash_desktop.domain.library import FileDifference, ModelFile
 from dflash_desktop.services.model_manifest import (
@@ -150,3 +154,34 @@ def test_the_last_use_is_kept(tmp_path: Path) -> None:
     write_last_use(tmp_path, NOW)
     write_last_use(tmp_path, NOW + timedelta(hours=1))
     assert read_last_use(tmp_path) == NOW + timedelta(hours=1)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner),
+        max_leaves=12,
+    ),
+    st.sampled_from(sorted(hostile())),
+)
+def test_any_value_in_place_of_the_right_one_is_refused_or_safe(value: object, name: str) -> None:
+    data = json.dumps(hostile() | {name: value}).encode()
+    try:
+        record = decode_record(data)
+    except ValueError:  # msgspec's own errors are such
+        return
+    assert record.id
+    assert all(file.sha256 for file in record.manifest.files) or record.folder
+
+
+@given(st.lists(st.text(max_size=40), min_size=1, max_size=4))
+def test_no_accepted_name_leaves_its_folder(names: list[str]) -> None:
+    files = [{"path": name, "size_bytes": 0, "sha256": "0" * 64} for name in names]
+    try:
+        record = decode_record(json.dumps(hostile(files=files)).encode())
+    except ValueError:
+        return
+    for file in record.manifest.files:
+        assert (PurePosixPath("/m") / file.path).is_relative_to("/m")
+        assert PureWindowsPath("C:/m", file.path).is_relative_to("C:/m")
+        assert ".." not in file.path.split("/")
