@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,9 +31,10 @@ from dflash_desktop.ui.models.library_words import (
     shown_models,
 )
 from dflash_desktop.ui.models.model_list import ModelListView
+from dflash_desktop.ui.models.pane import ModelsPane
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
 from tests.fakes.ir_models import write_target
-from tests.fakes.library_world import app_paths, arrive
+from tests.fakes.library_world import app_paths, arrive, many_models
 from tests.ui.library_values import MODELS, NOT_WHOLE, NOW, WHOLE, many, model
 
 if TYPE_CHECKING:
@@ -335,3 +337,31 @@ def test_two_hundred_rows_are_drawn_and_not_built(qtbot: QtBot, theme: Theme) ->
     view.show_models(rows, summary="", count=200)
     view.show()
     assert len(view.findChildren(QLabel)) == before
+
+
+async def test_a_library_of_two_hundred_models_is_shown_at_once(
+    qtbot: QtBot, theme: Theme, tmp_path: Path
+) -> None:
+    """The bar is 0.2 s, see tests/perf; a crowded machine may take five times that."""
+    paths = app_paths(tmp_path)
+    many_models(paths, 200)
+    async with engine_under_test(tmp_path / "logs") as under_test:
+        began = time.perf_counter()
+        library = ModelLibrary(paths=paths)
+        pane = ModelsPane(theme=theme, report=lambda problem: problem.detail)
+        qtbot.addWidget(pane)
+        presenter = LibraryPresenter(
+            view=pane.library,
+            shelf=library,
+            engine=under_test.engine,
+            pairs=library.pairs,
+            load=lambda _: None,
+            open_folder=lambda _: None,
+            refetch=FakeRefetch(),
+        )
+        pane.resize(900, 700)
+        pane.show()
+        pane.repaint()
+        assert time.perf_counter() - began < 1.0
+        assert pane.library.findChildren(ModelListView)[0].model().rowCount() == 200
+        await presenter.close()

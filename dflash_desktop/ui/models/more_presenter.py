@@ -24,6 +24,7 @@ from dflash_desktop.ui.models.offer_words import (
     name_error,
     offers,
     plan_lines,
+    repository_name,
     request_by_name,
     room_error,
 )
@@ -184,7 +185,7 @@ class MorePresenter:
                 self._queue.add(request_for(one.pair))
 
     def _look_up(self, target: str, draft: str) -> None:
-        names = tuple(name for name in (target, draft) if name)
+        names = tuple(repository_name(text) for text in (target, draft) if text)
         error = next((e for name in names if (e := name_error(name))), "")
         self._asks.cancel_all()
         self._found = None
@@ -217,7 +218,7 @@ class MorePresenter:
             self._on_remedy(remedy, ())
 
     def _take_form_remedy(self, remedy: Remedy) -> None:
-        names = tuple(name for name in self._pane.name_form.names if name)
+        names = tuple(repository_name(text) for text in self._pane.name_form.names if text)
         match remedy:
             case Remedy.RETRY:
                 self._pane.name_form.look_again()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from dflash_desktop.domain.recommend import Verdict
 from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState, request_id
@@ -77,6 +78,15 @@ def request_by_name(names: Sequence[str]) -> TransferRequest:
     return TransferRequest(request_id(repos), " with ".join(_short(n) for n in names), repos)
 
 
+def repository_name(text: str) -> str:
+    """The name in what a person pasted, who often has the address of the model's page."""
+    text = text.strip()
+    if not text.startswith(("https://", "http://")):
+        return text
+    parts = urlsplit(text).path.strip("/").split("/")
+    return "/".join(parts[:2])
+
+
 def name_error(name: str) -> str:
     """What is wrong with a repository's name, or nothing."""
     owner, slash, rest = name.partition("/")
@@ -88,7 +98,7 @@ def name_error(name: str) -> str:
 def plan_lines(plan: TransferPlan) -> tuple[str, ...]:
     """What a download by name would bring."""
     lines = [
-        f"{repo.repo_id} at {repo.commit[:7]}: {len(repo.files)} files, "
+        f"{repo.repo_id} at {repo.commit[:7]}: {_files(len(repo.files))}, "
         f"{format_bytes(repo.size_bytes)}, {_licence(repo.licence)}"
         + (", asks for consent" if repo.is_gated else "")
         for repo in plan.repos
@@ -137,6 +147,10 @@ def _size(one: Recommendation) -> str:
         return ""
     size = format_bytes(budget.target_bytes + budget.draft_bytes)
     return f" about {size}" if budget.is_estimated else f" {size}"
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
 
 
 def _licence(licence: str) -> str:
