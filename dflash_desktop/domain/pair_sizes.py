@@ -28,8 +28,8 @@ _DRAFT_SHARE_OF_TARGET: Final = 0.15
 _REFERENCE_KV_VALUES_PER_TOKEN: Final = 2 * 36 * 1024
 """Of Qwen3-8B, whose 36 layers all keep K and V of width 1024; hybrids need far less."""
 _REFERENCE_PARAMETERS: Final = 8_000_000_000
-_DRAFT_KV_VALUES_PER_TOKEN: Final = 2 * 5 * 1024
-"""Five layers with K and V of width 1024."""
+_USUAL_DRAFT_LAYERS: Final = 5
+_USUAL_KV_WIDTH: Final = 1024
 _QUERY_HEADS_PER_KV_HEAD: Final = 4
 _USUAL_TARGET_LAYERS_OF_A_DRAFT: Final = 5
 
@@ -65,7 +65,7 @@ def catalogue_sizes(pair: CataloguePair) -> PairSizes | None:
         target_bytes=target_bytes,
         target_kv_values=_kv_values_per_token(target) if has_cache else 0,
         draft_bytes=draft_weights_bytes(draft, target),
-        draft_kv_values=_DRAFT_KV_VALUES_PER_TOKEN if draft is not None and has_cache else 0,
+        draft_kv_values=_draft_kv_values(target) if draft is not None and has_cache else 0,
         hidden_values=_hidden_values(draft, hidden),
         table_values=table if draft is not None else 0,
         sees_pictures=target.kind is ModelKind.VISION,
@@ -147,6 +147,11 @@ def _kv_values_per_token(target: TargetModel) -> int:
         return 2 * layers * width
     size = (target.parameters or 0) / _REFERENCE_PARAMETERS
     return round(_REFERENCE_KV_VALUES_PER_TOKEN * max(1.0, size))
+
+
+def _draft_kv_values(target: TargetModel) -> int:
+    """Five layers of the target's own width, or of 1024 where that is not known."""
+    return 2 * _USUAL_DRAFT_LAYERS * (target.kv_width or _USUAL_KV_WIDTH)
 
 
 def _hidden_values(draft: DraftModel | None, hidden_size: int) -> int:

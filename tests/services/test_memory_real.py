@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dflash_desktop.domain.generation import PromptMessage, Role, SamplingParams
+from dflash_desktop.domain.memory_budget import budget_of, memory_budget
 from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.engine import Engine
-from dflash_desktop.services.pair_memory import pair_budget
+from dflash_desktop.services.pair_memory import pair_budget, pair_sizes
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.workers.linux_memory import process_memory
 from dflash_desktop.workers.protocol import Finished, Started
@@ -146,3 +148,16 @@ async def test_a_larger_target_of_another_shape(
     assert budget.needed_bytes + budget.mapped_bytes == pytest.approx(
         watched.peak_with_files_bytes(), rel=TOLERANCE
     )
+
+
+def test_the_catalogue_says_of_the_starter_what_its_folders_say(
+    starter_pair: PairFolders,
+) -> None:
+    known = next(pair for pair in load_catalogue().pairs if pair.target.id.startswith("SmolLM2"))
+    estimate = memory_budget(known, context_tokens=2048, runs_on_cpu=True)
+    sizes = pair_sizes(starter_pair.target_dir, starter_pair.draft_dir)
+
+    assert estimate is not None
+    assert sizes is not None
+    read = budget_of(sizes, context_tokens=2048, runs_on_cpu=True)
+    assert estimate.needed_bytes == pytest.approx(read.needed_bytes, rel=0.05)
