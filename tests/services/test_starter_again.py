@@ -36,7 +36,7 @@ async def test_a_whole_download_is_kept_for_the_next_try(tmp_path: Path) -> None
         world.engine.layer_count = 2
         problem = await problem_of(world.starter)
         assert problem.code == "starter_conversion_unusable"
-        assert "layers 2" in problem.detail
+        assert "the graph 2" in problem.detail
         assert left_in(world.incoming_dir) == [PIN.file_name]
         world.engine.layer_count = PIN.layer_count
         await installed(world.starter)
