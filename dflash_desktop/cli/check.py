@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
+from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models, model_folder
 from dflash_desktop.cli.pair_options import (
     EXACT,
     add_run_arguments,
@@ -16,9 +17,11 @@ from dflash_desktop.cli.pair_options import (
 )
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
+from dflash_desktop.domain.library import ModelRole
 from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.precision_question import PrecisionComparison, compare_precisions
 from dflash_desktop.domain.units import format_speedup, significant
-from dflash_desktop.services.check_form import check_form, text_statement
+from dflash_desktop.services.check_form import check_form, precision_form, text_statement
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -34,6 +37,7 @@ the draft works, 1 when it is useless or slower, and 2 when it cannot run or cha
 examples:
   dflash-desktop check starter
   dflash-desktop check models/Qwen3-4B models/Qwen3-4B-DFlash --json
+  dflash-desktop check TARGET DRAFT-int4 --precisions DRAFT-fp16
 """
 
 _EXIT_CODES = {
@@ -57,6 +61,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_model_arguments(parser)
     add_run_arguments(parser)
     parser.add_argument(
+        "--precisions",
+        nargs="*",
+        metavar="DRAFT",
+        help="is it the precision or the draft? Check these drafts too, or without a name those "
+        "of the library that are the same draft in other precisions",
+    )
+    parser.add_argument(
         "--long",
         action="store_true",
         help="also behind long prompts: does acceptance fall beyond what the draft looks back?",
@@ -66,7 +77,29 @@ def add_arguments(parser: ArgumentParser) -> None:
 async def run(args: Namespace, context: CommandContext) -> CheckResult:
     """Check and judge; progress goes to standard error. Raises `AppError`."""
     target, draft = chosen_models(args, context)
-    return CheckResult(await check_pair(target, draft, args, context))
+    check = await check_pair(target, draft, args, context)
+    if args.precisions is None or draft is None:
+        return CheckResult(check)
+    return CheckResult(check, await _compare(check, target, draft, args, context))
+
+
+async def _compare(
+    check: CheckReport, target: Path, draft: Path, args: Namespace, context: CommandContext
+) -> PrecisionComparison | None:
+    """The same check with the same draft in other precisions; None if there is none."""
+    from dflash_desktop.services.draft_precisions import other_precisions, precision_check
+
+    if args.precisions:
+        others = tuple(model_folder(name, context) for name in args.precisions)
+    else:
+        installed = [m.path for m in context.models.models() if m.manifest.role is ModelRole.DRAFT]
+        others = await asyncio.to_thread(other_precisions, draft, installed)
+    checks = [await asyncio.to_thread(precision_check, draft, check)]
+    for other in others:
+        print(f"      Checking {other.name}", file=sys.stderr, flush=True)
+        report = await check_pair(target, other, args, context)
+        checks.append(await asyncio.to_thread(precision_check, other, report))
+    return compare_precisions(checks) if len(checks) > 1 else None
 
 
 async def check_pair(
@@ -104,6 +137,7 @@ class CheckResult:
     """A verdict with its causes and the numbers behind it."""
 
     check: CheckReport
+    precisions: PrecisionComparison | None = None
 
     @property
     def exit_code(self) -> int:
@@ -112,7 +146,7 @@ class CheckResult:
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md."""
-        return check_form(self.check)
+        return {**check_form(self.check), "precisions": precision_form(self.precisions)}
 
     def as_text(self) -> str:
         """The verdict, the numbers, then the causes."""
@@ -132,6 +166,8 @@ class CheckResult:
                 f"  accepted         {accepted or '–'} by position",
                 f"  text             {text_statement(numbers.text)}",
             ]
+        if self.precisions is not None:
+            lines += ["", self.precisions.statement]
         for number, cause in enumerate(self.check.judgement.causes, start=1):
             lines += ["", f"{number}. {cause.words} ({cause.code})", f"   {cause.remedy}"]
         return "\n".join(lines)

@@ -31,14 +31,17 @@ def chosen_models(args: Namespace, context: CommandContext) -> tuple[Path, Path 
     target: str = args.target
     draft: str | None = args.draft
     target_pair = None if Path(target).is_dir() else context.pairs.find(target)
-    target_dir = target_pair.target_dir if target_pair else _folder(target, context)
+    target_dir = target_pair.target_dir if target_pair else model_folder(target, context)
     if draft is None:
         return target_dir, target_pair.draft_dir if target_pair else None
     draft_pair = None if Path(draft).is_dir() else context.pairs.find(draft)
-    return target_dir, (draft_pair.draft_dir if draft_pair else None) or _folder(draft, context)
+    return target_dir, (draft_pair.draft_dir if draft_pair else None) or model_folder(
+        draft, context
+    )
 
 
-def _folder(name: str, context: CommandContext) -> Path:
+def model_folder(name: str, context: CommandContext) -> Path:
+    """The folder, or the library's model of that id. Raises `AppError`."""
     folder = Path(name).resolve()
     if folder.is_dir():
         return folder

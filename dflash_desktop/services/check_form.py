@@ -9,6 +9,7 @@ from dflash_desktop.services.bench_form import difference_form
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.check_report import CheckReport
+    from dflash_desktop.domain.precision_question import PrecisionComparison
 
 _TEXT_WORDS = {
     TextVerdict.IDENTICAL: "All texts are identical, token by token.",
@@ -33,6 +34,26 @@ def check_form(check: CheckReport) -> dict[str, object]:
             for cause in check.judgement.causes
         ],
         "measurements": _measurements(check),
+    }
+
+
+def precision_form(comparison: PrecisionComparison | None) -> dict[str, object] | None:
+    """The fields of `precisions` in docs/json.md."""
+    if comparison is None:
+        return None
+    return {
+        "answer": comparison.answer,
+        "statement": comparison.statement,
+        "checks": [
+            {
+                "draft": one.name,
+                "precision": one.precision or None,
+                "verdict": one.verdict,
+                "tokens_per_step": one.tokens_per_step,
+                "speedup": one.speedup,
+            }
+            for one in comparison.checks
+        ],
     }
 
 
