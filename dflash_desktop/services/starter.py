@@ -27,6 +27,7 @@ from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.services import starter_problems as problems
 from dflash_desktop.services.atomic_file import write_problem
 from dflash_desktop.services.install_lock import InstallLock
+from dflash_desktop.services.library_place import require_place
 from dflash_desktop.services.starter_build import BuiltPair, StarterBuild
 from dflash_desktop.services.starter_source import StarterSource
 from dflash_desktop.services.starter_store import StarterStore, starter_resources
@@ -67,6 +68,7 @@ class Starter:
         self._source = StarterSource(resources=resources, store=self._store, launcher=launcher)
         self._build = StarterBuild(engine=engine, resources=resources)
         self._lock = InstallLock(self._store.lock_file)
+        self._paths = paths
 
     @property
     def pin(self) -> StarterPin:
@@ -164,6 +166,7 @@ class Starter:
 
     def _prepare(self) -> None:
         """Make room for a clean start. Raises `AppError` where there can be none."""
+        require_place(self._paths)
         longest = self._store.longest_path
         if len(str(longest)) > _PATH_LIMIT:
             raise AppError(problems.path_too_long(longest, _PATH_LIMIT))

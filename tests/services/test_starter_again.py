@@ -9,6 +9,8 @@ import pytest
 
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.starter import InstallStage, StarterState
+from dflash_desktop.services.library_upkeep import LibraryUpkeep
+from dflash_desktop.services.model_library import ModelLibrary
 from tests.fakes.package_index import CONTENT, IndexLauncher, package_index
 from tests.fakes.starter_world import PIN, StarterWorld, installed, left_in, problem_of, write
 
@@ -150,3 +152,18 @@ async def test_two_installations_at_once_are_one_and_a_refusal(
     world.engine.may_convert.set()
     await task
     assert other.status().state is StarterState.READY
+
+
+async def test_the_starter_moves_with_the_library_and_waits_for_its_disk(tmp_path: Path) -> None:
+    world = StarterWorld(tmp_path / "w")
+    await installed(world.starter, write(tmp_path / "a.gguf"))
+    upkeep = LibraryUpkeep(paths=world.paths, library=ModelLibrary(paths=world.paths))
+    disk = tmp_path / "disk"
+    await upkeep.move(disk)
+    assert world.starter.status().state is StarterState.READY
+    assert world.starter.pair().target_dir == disk / "models" / "starter"
+
+    disk.rename(tmp_path / "unplugged")
+    assert world.starter.status().state is StarterState.MISSING
+    assert (await problem_of(world.starter)).code == "library_absent"
+    assert not disk.exists()
