@@ -51,6 +51,7 @@ examples:
   {PROGRAM} repair TARGET DRAFT         mend what metadata alone can mend
   {PROGRAM} models list                 which models are on this disk
   {PROGRAM} check TARGET DRAFT          run it with and without the draft: does it pay?
+  {PROGRAM} ovms TARGET DRAFT           files for OpenVINO Model Server
   {PROGRAM} doctor --json               devices and versions, for a program
 
 Each command explains itself: {PROGRAM} chat --help
@@ -112,6 +113,7 @@ COMMANDS: Mapping[str, Command] = {
         "verify",
         "repair",
         "import",
+        "ovms",
         "check",
     )
 }

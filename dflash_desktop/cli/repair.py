@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,6 +62,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 async def run(args: Namespace, context: CommandContext) -> RepairResult:
     """Repair or undo; raises `AppError`."""
+    import asyncio  # no help text should wait for what only the work needs
+
     from dflash_desktop.services.model_inspection import check_folders
     from dflash_desktop.services.repair import ModelRepair, can_undo
 
