@@ -106,7 +106,7 @@ class RepoFetch:
             key=lambda transfer: transfer.file.size_bytes,
             reverse=True,
         )
-        pool = ThreadPoolExecutor(FILES_AT_ONCE)
+        pool = ThreadPoolExecutor(FILES_AT_ONCE, thread_name_prefix="fetching")
         try:
             futures = {id(transfer): pool.submit(transfer.run) for transfer in order}
             self._watch(list(futures.values()))

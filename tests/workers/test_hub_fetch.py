@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -256,6 +257,8 @@ def test_cancelling_ends_a_silent_connection_too(tmp_path: Path) -> None:
         assert isinstance(answer, Failed)
         assert answer.code == "cancelled"
         assert time.monotonic() - began < 2
+        # Nobody waits on for bytes, although the hub has neither sent nor closed.
+        assert not [each for each in threading.enumerate() if each.name.startswith("fetching")]
 
 
 def test_the_bandwidth_limit_holds_for_all_files_together(tmp_path: Path) -> None:
