@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from dflash_desktop.domain.library import ModelFile
 from dflash_desktop.workers.hub_answer import AnswerStart, check_answer, looks_like_a_web_page
 from dflash_desktop.workers.hub_faults import CancelledHereError, HubFaultError
-from dflash_desktop.workers.incoming_folder import cached_blob, link_or_copy
+from dflash_desktop.workers.incoming_folder import cached_blob, link
 from dflash_desktop.workers.part_file import PartFile
 from dflash_desktop.workers.stream_digest import FileHashes, StreamDigest, feed_file
 
@@ -92,11 +92,16 @@ class FileTransfer:
             return None
         try:
             hashes = self._hash_file(blob)
-            if not self._is_right(hashes):
-                return None
-            is_linked = link_or_copy(blob, self._part.path)
         except OSError:
             return None  # a cache that cannot be read is no reason not to download
+        if not self._is_right(hashes):
+            return None
+        is_linked = link(blob, self._part.path)
+        if not is_linked:
+            self._part.copy(blob)
+            hashes = self._part.hashes()
+            if not self._is_right(hashes):
+                return None  # it was changed meanwhile
         sources.folder.adopt(self.file, hashes.sha256, is_linked=is_linked)
         return hashes.sha256
 

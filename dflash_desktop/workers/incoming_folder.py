@@ -154,18 +154,13 @@ def cached_blob(cache_dirs: Iterable[Path], repo_id: str, file: PlannedFile) -> 
     return None
 
 
-def link_or_copy(source: Path, target: Path) -> bool:
-    """Make `target` the same bytes; True if there is no second copy of them on the disk.
-
-    Raises `OSError`.
-    """
+def link(source: Path, target: Path) -> bool:
+    """Make `target` the same file as `source`; False where the file system cannot do that."""
     target.unlink(missing_ok=True)
-    # The blob itself and not a link to it (some caches share blobs by symbolic links).
-    source = source.resolve()
     try:
-        os.link(source, target)
+        # The blob itself and not a link to it: some caches share blobs by symbolic links.
+        os.link(source.resolve(), target)
     except OSError:
-        shutil.copyfile(source, target)  # by the system's own call, which may share blocks, too
         return False
     return True
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.workers.stream_digest import FileHashes, StreamDigest, feed_file
+from dflash_desktop.workers.stream_digest import READ_BYTES, FileHashes, StreamDigest, feed_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,6 +19,9 @@ WRITTEN_BYTES: Final = 1024 * 1024
 
 WRITTEN_SECONDS: Final = 0.25
 """…or what arrived in this time, if that is less."""
+
+SYNCED_BYTES: Final = 256 * 1024 * 1024
+"""After so many bytes the disk must have them: a slow one would else need minutes at the end."""
 
 
 class PartFile:
@@ -36,6 +40,7 @@ class PartFile:
         self._pending: list[bytes] = []
         self._pending_bytes = 0
         self._written_at = 0.0
+        self._unsynced_bytes = 0
 
     @property
     def present_bytes(self) -> int:
@@ -47,7 +52,8 @@ class PartFile:
     def empty(self) -> None:
         """Begin with the first byte. Raises `OSError`."""
         self.close()
-        self.path.write_bytes(b"")
+        self.path.unlink(missing_ok=True)  # never by cutting it: it may be a link
+        self.path.touch()
 
     @contextlib.contextmanager
     def appending(self) -> Iterator[None]:
@@ -59,6 +65,14 @@ class PartFile:
                 yield
             finally:
                 self._write()
+
+    def copy(self, source: Path) -> None:
+        """Take all bytes of another file, anew. Raises `OSError`."""
+        self.empty()
+        with source.open("rb", buffering=0) as stream, self.appending():
+            while block := stream.read(READ_BYTES):
+                self._on_block()
+                self.append(block)
 
     def append(self, chunk: bytes) -> None:
         """Raises `OSError`."""
@@ -104,5 +118,9 @@ class PartFile:
         rest = memoryview(block)
         while rest:
             rest = rest[self._stream.write(rest) :]
+        self._unsynced_bytes += len(block)
+        if self._unsynced_bytes >= SYNCED_BYTES:
+            os.fsync(self._stream.fileno())
+            self._unsynced_bytes = 0
         self._digest.feed(block)
         self._written_at = time.monotonic()
