@@ -51,3 +51,9 @@ def format_seconds(seconds: float) -> str:
         return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def format_seconds_left(seconds: float) -> str:
+    """How long something still takes, in whole seconds and at least one: "2 s left"."""
+    whole = max(1, round(seconds))
+    return f"{whole} s left" if whole < 60 else f"{format_seconds(float(whole))} left"

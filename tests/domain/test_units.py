@@ -10,6 +10,7 @@ from dflash_desktop.domain.units import (
     format_bytes,
     format_rate,
     format_seconds,
+    format_seconds_left,
     format_speedup,
     significant,
 )
@@ -46,3 +47,9 @@ def test_what_was_not_measured_is_a_dash() -> None:
     assert format_rate(None) == format_speedup(None) == "–"
     assert format_rate(48.24) == "48.2 tok/s"
     assert format_speedup(2.4) == "2.40x"
+
+
+def test_what_is_left_is_told_in_whole_seconds() -> None:
+    assert format_seconds_left(0.2) == "1 s left"
+    assert format_seconds_left(9.6) == "10 s left"
+    assert format_seconds_left(65.4) == "1 min 5 s left"

@@ -20,7 +20,7 @@ from dflash_desktop.ui.models.model_card import ModelCard
 from dflash_desktop.ui.models.model_list import ModelListView
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, TextRole
-from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.buttons import Button
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.progress_strip import ProgressStrip
@@ -173,7 +173,7 @@ class LibraryView(QWidget):
                 wraps=True,
             )
         )
-        get = Button("Get models", theme=self._theme, kind=ButtonKind.PRIMARY)
+        get = Button("Get models", theme=self._theme)
         get.clicked.connect(self.get_requested)
         column.addLayout(FlowRow(get))
         return part

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.library import ModelCondition, ModelRole
-from dflash_desktop.domain.units import format_bytes, format_seconds
+from dflash_desktop.domain.units import format_bytes, format_seconds_left
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import TextRole
 
@@ -178,6 +178,8 @@ def shown_models(
 
 def library_summary(models: Sequence[InstalledModel]) -> str:
     """ "12 models, 48.2 GB"; folders of the person's own count as models, not as bytes."""
+    if not models:
+        return ""
     count = f"{len(models)} model{'s' if len(models) != 1 else ''}"
     ours = sum(model.manifest.size_bytes for model in models if model.is_ours)
     return f"{count}, {format_bytes(ours)}" if ours else count
@@ -232,7 +234,7 @@ def work_numbers(progress: WorkProgress, bytes_per_second: float | None) -> str:
     if bytes_per_second:
         left = max(0, progress.total_bytes - progress.done_bytes) / bytes_per_second
         parts.append(f"{format_bytes(round(bytes_per_second))}/s")
-        parts.append(f"{format_seconds(float(max(1, round(left))))} left")
+        parts.append(format_seconds_left(left))
     return " · ".join(parts)
 
 

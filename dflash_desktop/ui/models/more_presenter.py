@@ -115,7 +115,7 @@ class MorePresenter:
         form = pane.name_form
         form.look_requested.connect(self._look_up)
         form.changed.connect(self._forget_found)
-        form.download_requested.connect(lambda: self._tasks.start(self._download_found()))
+        form.download_requested.connect(self._download_found)
         form.remedy_chosen.connect(self._take_form_remedy)
 
     def look(self) -> None:
@@ -201,11 +201,13 @@ class MorePresenter:
         size = format_bytes(plan.missing_bytes)
         self._pane.name_form.show_found(plan_lines(plan), f"Download {size}", room_error(plan))
 
-    async def _download_found(self) -> None:
+    def _download_found(self) -> None:
         if self._found is not None:
-            self._queue.add(self._found)
-            self._found = None
+            self._tasks.start(self._add(self._found))
             self._pane.name_form.empty()
+
+    async def _add(self, request: TransferRequest) -> None:
+        self._queue.add(request)
 
     def _forget_found(self) -> None:
         self._asks.cancel_all()

@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from dflash_desktop.domain.pair_sizes import catalogue_sizes
 from dflash_desktop.domain.recommend import Verdict
 from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState, request_id
 from dflash_desktop.domain.units import format_bytes
@@ -142,11 +143,11 @@ def _offer(
 
 
 def _size(one: Recommendation) -> str:
-    budget = one.budget
-    if budget is None:
+    sizes = catalogue_sizes(one.pair)
+    if sizes is None:
         return ""
-    size = format_bytes(budget.target_bytes + budget.draft_bytes)
-    return f" about {size}" if budget.is_estimated else f" {size}"
+    size = format_bytes(sizes.target_bytes + sizes.draft_bytes)
+    return f" about {size}" if sizes.is_estimated else f" {size}"
 
 
 def _files(count: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.transfer import TransferState
-from dflash_desktop.domain.units import format_bytes, format_seconds
+from dflash_desktop.domain.units import format_bytes, format_seconds_left
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import TextRole
 
@@ -23,9 +23,6 @@ STATE_LOOKS: Final = {
     TransferState.DONE: ("done", TextRole.GOOD, IconName.CIRCLE_CHECK),
 }
 """The word beside the title, its role, and an icon where the word alone could be missed."""
-
-NEEDS_NO_HURRY_SECONDS: Final = 1.0
-"""Less than this is told as this: "0.21 s left" is gone before it is read."""
 
 
 def share_of(transfer: Transfer) -> float:
@@ -52,8 +49,7 @@ def numbers_line(transfer: Transfer) -> str:
         if transfer.bytes_per_second is not None:
             parts.append(f"{format_bytes(round(transfer.bytes_per_second))}/s")
         if transfer.seconds_left is not None:
-            left = max(NEEDS_NO_HURRY_SECONDS, transfer.seconds_left)
-            parts.append(f"{format_seconds(float(round(left)))} left")
+            parts.append(format_seconds_left(transfer.seconds_left))
     return " · ".join(parts)
 
 
