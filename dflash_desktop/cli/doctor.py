@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dflash_desktop import __version__
 from dflash_desktop.cli.hardware_option import add_hardware_option
+from dflash_desktop.cli.pair_options import pair_loading
+from dflash_desktop.domain.device_agreement import DeviceAnswers
 from dflash_desktop.domain.device_identity import identity_of
 from dflash_desktop.domain.devices import (
     Device,
@@ -14,7 +16,7 @@ from dflash_desktop.domain.devices import (
     choose_device,
     stored_choice,
 )
-from dflash_desktop.domain.gpu_findings import findings, version_findings
+from dflash_desktop.domain.gpu_findings import findings, version_findings, worst_first
 from dflash_desktop.domain.hardware import HardwareReport
 from dflash_desktop.domain.problems import AppError, Problem, Severity
 from dflash_desktop.domain.units import format_bytes
@@ -34,14 +36,20 @@ examples:
   dflash-desktop doctor
   dflash-desktop doctor --json
   dflash-desktop doctor --hardware report.json
+  dflash-desktop doctor --compare B580
 """
 
 _MARKS = {Severity.ERROR: "!!", Severity.WARNING: "! ", Severity.INFO: "- "}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """`doctor [--hardware FILE]`."""
+    """`doctor [--hardware FILE | --compare DEVICE]`."""
     add_hardware_option(parser)
+    parser.add_argument(
+        "--compare",
+        metavar="DEVICE",
+        help="also ask the starter model on this device and on the CPU, and say if they differ",
+    )
 
 
 async def run(args: Namespace, context: CommandContext) -> DoctorResult:
@@ -54,7 +62,19 @@ async def run(args: Namespace, context: CommandContext) -> DoctorResult:
         hardware = read_report(args.hardware)
         return diagnose(devices_of_report(hardware), hardware, known_drivers)
     hardware, devices = await context.hardware_probe.look()
-    return diagnose(devices, hardware, known_drivers)
+    result = diagnose(devices, hardware, known_drivers)
+    if args.compare is None:
+        return result
+    from dflash_desktop.services.device_comparison import compare_with_cpu
+
+    answers = await compare_with_cpu(
+        context.starter.pair(),
+        device=args.compare,
+        engine=context.engine,
+        loading=pair_loading(context),
+    )
+    found = (*result.findings, *filter(None, (answers.finding,)))
+    return replace(result, answers=answers, findings=worst_first(found))
 
 
 def diagnose(
@@ -98,6 +118,7 @@ class DoctorResult:
     hardware: HardwareReport
     findings: tuple[Problem, ...]
     choice: Device | Problem
+    answers: DeviceAnswers | None = None
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md: a hardware report, and what the program makes of it."""
@@ -125,6 +146,15 @@ class DoctorResult:
             "chosen_identity": stored_choice(report, self.choice)
             if isinstance(self.choice, Device)
             else None,
+            "answers": None
+            if self.answers is None
+            else {
+                "device_name": self.answers.device_name,
+                "agrees": self.answers.agrees,
+                "difference_token": self.answers.difference_token,
+                "device_text": self.answers.device_text,
+                "cpu_text": self.answers.cpu_text,
+            },
             "findings": [
                 {
                     "code": finding.code,
@@ -156,6 +186,8 @@ class DoctorResult:
             *(f"  {_device_line(device)}" for device in report.devices),
             "",
         ]
+        if self.answers is not None and self.answers.agrees:
+            lines.append(f"- {self.answers.device_name} answers as the processor does.")
         for finding in self.findings:
             lines.append(f"{_MARKS[finding.severity]} {finding.headline}")
             lines += [f"   {line}" for line in finding.advice.splitlines()]

@@ -13,7 +13,7 @@ from dflash_desktop.domain.recommend_words import version_key
 from dflash_desktop.domain.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from dflash_desktop.domain.devices import DeviceReport
     from dflash_desktop.domain.hardware import Gpu, HardwareReport
@@ -54,6 +54,11 @@ def findings(
         found.append(_ON_BATTERY)
     if report.power.mode.lower() in _SAVING_MODES:
         found.append(_saves_power(report.power.mode))
+    return worst_first(found)
+
+
+def worst_first(found: Iterable[Problem]) -> tuple[Problem, ...]:
+    """In the order in which a person should read them."""
     order = (Severity.ERROR, Severity.WARNING, Severity.INFO)
     return tuple(sorted(found, key=lambda problem: order.index(problem.severity)))
 
