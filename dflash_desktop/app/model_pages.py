@@ -102,6 +102,8 @@ class ModelPages:
             engine=services.engine,
             settings=services.settings,
             own_pairs=services.own_pairs,
+            machine=services.hardware,
+            pool_of=services.memory.pool,
             on_problem=self._window.show_problem,
         )
         pane.own_pair_form.get_requested.connect(self._get_pair)
@@ -141,7 +143,7 @@ class ModelPages:
             pane=pane,
             machine=services.hardware,
             load_catalogue=lambda: load_catalogue(own_file=services.paths.own_pairs_file),
-            reserve_bytes=lambda: services.settings.value.memory_reserve_bytes,
+            pool_of=services.memory.pool,
             shelf=services.models,
             queue=services.downloads,
             ask_token=lambda repo_ids, on_given: self.connection.open_token(

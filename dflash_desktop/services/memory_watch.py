@@ -10,7 +10,7 @@ import psutil
 
 from dflash_desktop.domain.engine_state import loaded_pair
 from dflash_desktop.domain.memory_budget import MemoryBudget, budget_of
-from dflash_desktop.domain.memory_pool import PoolKind, memory_pool
+from dflash_desktop.domain.memory_pool import MemoryPool, PoolKind, memory_pool
 from dflash_desktop.domain.memory_use import MemoryUse, engine_parts
 from dflash_desktop.services.pair_memory import pair_sizes
 from dflash_desktop.services.system_probe import system_memory
@@ -48,6 +48,17 @@ class MemoryWatch:
     async def reclaimable_bytes(self, report: HardwareReport) -> int:
         """What would be free again if the loaded pair were let go, for `memory_pool`."""
         return (await self.use(report)).engine_bytes
+
+    async def pool(self, report: HardwareReport) -> MemoryPool:
+        """What another pair could take in place of the loaded one, by the person's settings."""
+        reclaimable = await self.reclaimable_bytes(report)
+        settings = self._settings.value
+        return memory_pool(
+            report,
+            reserve_bytes=settings.memory_reserve_bytes,
+            device=settings.device,
+            reclaimable_bytes=reclaimable,
+        )
 
     def _look(
         self, report: HardwareReport, pair: LoadedPair | None, process_id: int | None

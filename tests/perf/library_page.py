@@ -36,8 +36,10 @@ from dflash_desktop.ui.models.pane import ModelsPane
 from dflash_desktop.ui.models.presenter import ModelsPresenter
 from dflash_desktop.ui.theme import Theme
 from tests.fakes.library_world import app_paths, many_models
+from tests.machines import pool_of
 from tests.perf.report import Measured, show
 from tests.ui.test_models_page import FakeStarter
+from tests.ui.wizard.setup_world import FakeProbe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +104,8 @@ async def measure(paths: AppPaths, theme: Theme) -> tuple[float, list[float], fl
         engine=engine,  # type: ignore[arg-type]  # as above
         settings=settings,
         own_pairs=OwnPairs(paths.own_pairs_file),
+        machine=FakeProbe("arc_140v_32gb"),
+        pool_of=pool_of,
         on_problem=lambda problem: None,
     )
     shelf = LibraryPresenter(

@@ -12,19 +12,34 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from dflash_desktop.cli.doctor import devices_of_report
+from dflash_desktop.domain.devices import choose_device, offered_devices
 from dflash_desktop.domain.gpu_findings import findings
+from dflash_desktop.domain.hardware import (
+    HardwareReport,
+    LinuxGraphics,
+    RenderNode,
+    SystemMemory,
+)
 from dflash_desktop.domain.memory_parts import parts_of_pool
 from dflash_desktop.domain.memory_pool import memory_pool
-from dflash_desktop.domain.problems import Problem, Remedy
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.domain.transfer import PlannedFile, RepoPlan, TransferPlan
 from dflash_desktop.services.catalogue_store import load_catalogue, load_known_drivers
+from dflash_desktop.services.hardware_report import report_fields
 from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.widgets.surfaces import SurfaceFrame
+from dflash_desktop.ui.wizard.choice_card import ChoiceCard
 from dflash_desktop.ui.wizard.choices import choices_for
 from dflash_desktop.ui.wizard.getting import with_retry
 from dflash_desktop.ui.wizard.pane import WizardPane
-from dflash_desktop.ui.wizard.words import machine_sentence
-from tests.machines import MACHINES_DIR, machine
+from dflash_desktop.ui.wizard.words import machine_sentence, people_name
+from tests.machines import machine
 
 # First: it chooses the platform and the scale before Qt is imported.
 from tests.ui.shots_shell import OFFLINE, PIN, PROGRESS, Shots, _report, first_start
@@ -82,18 +97,30 @@ def pane(theme: Theme, step: SetupStep, *, is_starter: bool = False) -> WizardPa
 
 def on_machine(theme: Theme, name: str) -> QWidget:
     """The first page on a recorded machine."""
-    made, report = pane(theme, SetupStep.MACHINE), machine(name)
+    made = pane(theme, SetupStep.MACHINE)
+    report = machine(name) if name else NO_DRIVER
     pool = memory_pool(report)
-    raw = (MACHINES_DIR / f"{name}.json").read_text(encoding="utf-8")
+    raw = msgspec.json.format(msgspec.json.encode(report_fields(report)), indent=2).decode()
     found = findings(report, load_known_drivers())
     made.machine.show_machine(found, raw)
     made.machine.show_sentence(machine_sentence(report, pool))
     made.machine.show_memory(parts_of_pool(pool), pool.reserve_bytes)
+    devices = devices_of_report(report)
+    try:
+        automatic = people_name(choose_device(devices).full_name)
+    except AppError:
+        automatic = ""
+    made.machine.show_devices(offered_devices(devices), "", automatic)
     return made
 
 
 def choosing(
-    theme: Theme, name: str, *, context: int = 8192, wanted: str = "", is_all: bool = False
+    theme: Theme,
+    name: str,
+    *,
+    context: int = 8192,
+    is_all: bool = False,
+    is_why: bool = False,
 ) -> QWidget:
     """The second page on a recorded machine."""
     made = pane(theme, SetupStep.CHOOSE)
@@ -104,12 +131,14 @@ def choosing(
         context_tokens=context,
         pin=PIN,
         is_starter_installed=False,
-        wanted_id=wanted,
+        wanted_id="",
     )
     made.choose.show_context(context)
     made.choose.show_choices(choices)
     chosen = choices.find(choices.chosen_id)
     made.show_next(why_not="" if chosen is None else chosen.why_not)
+    for card in made.choose.findChildren(ChoiceCard)[: 1 if is_why else 0]:
+        card.fold_button.click()
     if is_all:
         made.choose.show_all()
     return made
@@ -135,6 +164,16 @@ def ready(theme: Theme, show: Callable[[WizardPane], None]) -> QWidget:
     """The last page."""
     made = pane(theme, SetupStep.READY)
     show(made)
+    return made
+
+
+def asking(theme: Theme) -> QWidget:
+    """Esc asks before the setup is left."""
+    made = on_machine(theme, "cpu_only")
+    QTest.keyClick(made, Qt.Key.Key_Escape)
+    for card in made.findChildren(SurfaceFrame):
+        if card.accessibleName() == "Leave the setup?":
+            card.show()
     return made
 
 
@@ -165,6 +204,18 @@ READIES: dict[str, Callable[[WizardPane], None]] = {
     ),
     "ready-loading": lambda p: p.ready.show_loading("Compiling the target for GPU.0. 40 %", ""),
 }
+NO_DRIVER = HardwareReport(
+    os="Linux-6.8.0-45-generic-x86_64-with-glibc2.39",
+    cpu="Intel(R) Core(TM) Ultra 7 155H",
+    memory=SystemMemory(16_600_000_000, 11_000_000_000),
+    linux=LinuxGraphics(
+        "ubuntu",
+        has_opencl_loader=True,
+        has_opencl_driver=False,
+        pci_gpus=("8086:7d55",),
+        render_nodes=(RenderNode("/dev/dri/renderD128", is_accessible=False),),
+    ),
+)
 MACHINES = (
     "cpu_only",
     "arc_140v_32gb",
@@ -191,6 +242,14 @@ def main() -> None:
             partial(choosing, theme, name),
             size=(1180, 1300),
         )
+    take("wizard-machine-no-driver", first_start, partial(on_machine, theme, ""), size=size)
+    take("wizard-asking", first_start, partial(asking, theme), size=size)
+    take(
+        "wizard-choose-why",
+        first_start,
+        partial(choosing, theme, "arc_140v_32gb", is_why=True),
+        size=(1180, 1300),
+    )
     take("wizard-machine-failed", first_start, partial(failed_look, theme), size=size)
     take(
         "wizard-choose-nothing-fits",

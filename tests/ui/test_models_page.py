@@ -32,7 +32,9 @@ from dflash_desktop.ui.models.presenter import ModelsPresenter
 from dflash_desktop.ui.models.words import loaded_facts, measured_fact
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
 from tests.fakes.ir_models import write_target
+from tests.machines import pool_of
 from tests.ui.shell_values import LOADED, bench_report
+from tests.ui.wizard.setup_world import FakeProbe
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -106,6 +108,8 @@ class Setup:
             engine=under_test.engine,
             settings=self.settings,
             own_pairs=OwnPairs(folder / "pairs.json"),
+            machine=FakeProbe("arc_140v_32gb"),
+            pool_of=pool_of,
             on_problem=self.problems.append,
         )
 
@@ -218,6 +222,14 @@ async def words_of(form: OwnPairForm, part: str) -> str:
 
     await until(lambda: part in said())
     return said()
+
+
+async def test_a_pair_shows_what_it_would_take_of_the_memory(setup: Setup) -> None:
+    def words() -> list[str]:
+        return [label.text() for label in setup.card("Mine").findChildren(QLabel)]
+
+    await until(lambda: any(text.startswith("target ") for text in words()))
+    assert any(text.startswith("free 2") for text in words())
 
 
 async def test_the_starter_cannot_be_taken_off(setup: Setup) -> None:

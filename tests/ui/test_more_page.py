@@ -31,7 +31,7 @@ from tests.fakes.download_world import PlainReach
 from tests.fakes.engine import until
 from tests.fakes.fake_hub import FakeHub, HubRepo, serve, small_repo
 from tests.fakes.library_world import app_paths
-from tests.machines import machine
+from tests.machines import machine, pool_of
 from tests.ui.library_values import model
 from tests.ui.transfers.transfer_values import FakeQueue, transfer
 
@@ -110,7 +110,7 @@ class Setup:
             pane=self.pane,
             machine=RecordedMachine(machine_name),
             load_catalogue=load_catalogue,
-            reserve_bytes=lambda: None,
+            pool_of=pool_of,
             shelf=shelf,
             queue=queue,
             ask_token=self._ask_token,

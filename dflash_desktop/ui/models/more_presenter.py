@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from dflash_desktop.domain.memory_pool import memory_pool
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.recommend import (
     DEFAULT_CONTEXT_TOKENS,
@@ -32,12 +31,13 @@ from dflash_desktop.ui.tasks import TaskScope
 from dflash_desktop.ui.wizard.getting import request_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from dflash_desktop.domain.catalogue import Catalogue
     from dflash_desktop.domain.devices import DeviceReport
     from dflash_desktop.domain.hardware import HardwareReport
     from dflash_desktop.domain.library import InstalledModel
+    from dflash_desktop.domain.memory_pool import MemoryPool
     from dflash_desktop.domain.transfer import Transfer, TransferPlan, TransferRequest
     from dflash_desktop.ui.models.more_pane import MorePane
 
@@ -89,7 +89,7 @@ class MorePresenter:
         pane: MorePane,
         machine: Machine,
         load_catalogue: Callable[[], Catalogue],
-        reserve_bytes: Callable[[], int | None],
+        pool_of: Callable[[HardwareReport], Awaitable[MemoryPool]],
         shelf: Shelf,
         queue: Queue,
         ask_token: Callable[[tuple[str, ...], Callable[[], None]], object],
@@ -98,7 +98,7 @@ class MorePresenter:
         self._pane = pane
         self._machine = machine
         self._load_catalogue = load_catalogue
-        self._reserve_bytes = reserve_bytes
+        self._pool_of = pool_of
         self._shelf = shelf
         self._queue = queue
         self._ask_token = ask_token
@@ -143,7 +143,7 @@ class MorePresenter:
         await self._rank(catalogue, report)
 
     async def _rank(self, catalogue: Catalogue, report: HardwareReport) -> None:
-        pool = memory_pool(report, reserve_bytes=self._reserve_bytes())
+        pool = await self._pool_of(report)
         runtime = report.genai or installed_runtime() or ""
         abilities = Abilities(runtime, PROGRAM_DRAFT_KINDS, PROGRAM_MODEL_KINDS)
         pairs = tuple(p for p in catalogue.pairs if p.id != STARTER_CATALOGUE_ID)

@@ -7,11 +7,10 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from dflash_desktop.domain.pair_sizes import catalogue_sizes
 from dflash_desktop.domain.recommend import Verdict
 from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState, request_id
 from dflash_desktop.domain.units import format_bytes
-from dflash_desktop.ui.wizard.choice_words import ChoiceContent, choice_content
+from dflash_desktop.ui.wizard.choice_words import ChoiceContent, choice_content, download_size
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -139,15 +138,8 @@ def _offer(
         if names is None:
             tip = "Where to get it is not known."
         return Offer(content, OfferState.NOT_TO_BE_HAD, "Download", tip)
-    return Offer(content, OfferState.AVAILABLE, f"Download{_size(one)}")
-
-
-def _size(one: Recommendation) -> str:
-    sizes = catalogue_sizes(one.pair)
-    if sizes is None:
-        return ""
-    size = format_bytes(sizes.target_bytes + sizes.draft_bytes)
-    return f" about {size}" if sizes.is_estimated else f" {size}"
+    words = f"Download {download_size(one.pair)}".rstrip()
+    return Offer(content, OfferState.AVAILABLE, words)
 
 
 def _files(count: int) -> str:

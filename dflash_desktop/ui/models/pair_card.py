@@ -13,6 +13,7 @@ from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRo
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
+from dflash_desktop.ui.widgets.memory_bar import LabelledMemoryBar
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class PairCard(SurfaceFrame):
             column.addWidget(Label(content.note, role=TextRole.MUTED, wraps=True))
         if content.facts:
             column.addWidget(FactGrid(content.facts))
+        if content.parts:
+            bar = LabelledMemoryBar("Memory that it takes", theme=theme)
+            bar.show_parts(content.parts, limit_bytes=content.usable_bytes)
+            column.addSpacing(GAP_TINY)
+            column.addWidget(bar)
         column.addSpacing(GAP_TINY)
         buttons = self._buttons()
         self._first_button = buttons[0]

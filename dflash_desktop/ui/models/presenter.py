@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.devices import offered_devices
 from dflash_desktop.domain.engine_state import Loading, Starting, loaded_pair
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState
+from dflash_desktop.ui.models.pair_budgets import PairBudgets
 from dflash_desktop.ui.models.words import (
     CardState,
     PairCardContent,
@@ -19,11 +20,13 @@ from dflash_desktop.ui.models.words import (
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from dflash_desktop.domain.devices import Device
     from dflash_desktop.domain.generation import KvCachePrecision
+    from dflash_desktop.domain.hardware import HardwareReport
+    from dflash_desktop.domain.memory_pool import MemoryPool
     from dflash_desktop.domain.own_pair import OwnPairEntry
     from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.domain.problems import Problem
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.own_pairs import OwnPairs
     from dflash_desktop.services.pair_library import PairLibrary, StarterPair
     from dflash_desktop.services.settings_store import SettingsStore
+    from dflash_desktop.ui.models.pair_budgets import Machine
     from dflash_desktop.ui.models.pane import ModelsPane
     from dflash_desktop.ui.pair_presenter import PairPresenter
 
@@ -56,6 +60,8 @@ class ModelsPresenter:
         engine: Engine,
         settings: SettingsStore,
         own_pairs: OwnPairs,
+        machine: Machine,
+        pool_of: Callable[[HardwareReport], Awaitable[MemoryPool]],
         on_problem: Callable[[Problem], None],
     ) -> None:
         self._pane = pane
@@ -69,6 +75,13 @@ class ModelsPresenter:
         self._devices: tuple[Device, ...] = ()
         self._tasks = TaskScope(owner=pane, on_problem=on_problem)
         self._adding = TaskScope(owner=pane, on_problem=pane.own_pair_form.show_problem)
+        self._budgets = PairBudgets(
+            owner=pane,
+            machine=machine,
+            pool_of=pool_of,
+            on_change=self.refresh,
+            on_problem=on_problem,
+        )
         pairs.subscribe(self.refresh)
         pane.load_requested.connect(pairs.load)
         pane.remove_requested.connect(lambda i: self._tasks.start(self._remove(i)))
@@ -90,7 +103,9 @@ class ModelsPresenter:
         contents = []
         if status.state is not StarterState.READY:
             contents.append(self._starter_card(_STARTER_STATES[status.state], status.detail))
-        contents += [self._card(pair) for pair in shown_pairs(self._library.pairs())]
+        pairs = shown_pairs(self._library.pairs())
+        contents += [self._card(pair) for pair in pairs]
+        self._budgets.find_out(pairs)
         self._pane.show_cards(tuple(contents))
 
     async def close(self) -> None:
@@ -98,6 +113,7 @@ class ModelsPresenter:
         for scope in (self._tasks, self._adding):
             scope.close()
             await scope.wait()
+        await self._budgets.close()
 
     def _starter_card(self, state: CardState, detail: str) -> PairCardContent:
         facts = (("State", detail),) if detail else ()
@@ -127,6 +143,8 @@ class ModelsPresenter:
             facts=facts,
             has_draft=pair.draft_dir is not None,
             is_own=pair.id in added,
+            parts=self._budgets.parts(pair),
+            usable_bytes=self._budgets.usable_bytes,
         )
 
     def _state(self, pair: PairFolders, *, is_there: bool) -> CardState:

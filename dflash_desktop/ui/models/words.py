@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.memory_parts import MemoryPart
 from dflash_desktop.domain.units import format_bytes, format_seconds, format_speedup
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class PairCardContent:
     facts: tuple[tuple[str, str], ...]  # name, value
     has_draft: bool = False
     is_own: bool = False  # added by the person, so it can be removed from the list
+    parts: tuple[MemoryPart, ...] = ()  # of the memory for models; empty: not known
+    usable_bytes: int = 0
 
 
 def folder_facts(

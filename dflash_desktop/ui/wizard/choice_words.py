@@ -150,13 +150,19 @@ def _speed(pair: CataloguePair) -> str:
     return f"{numbers}: measured by others on {measured.hardware}, not on this machine"
 
 
+def download_size(pair: CataloguePair) -> str:
+    """What comes over the network, not what it takes of the memory: "about 2.90 GB"."""
+    sizes = catalogue_sizes(pair)
+    if sizes is None:
+        return ""
+    size = format_bytes(sizes.target_bytes + sizes.draft_bytes)
+    return f"about {size}" if sizes.is_estimated else size
+
+
 def _origin(one: Recommendation) -> str:
-    pair, sizes = one.pair, catalogue_sizes(one.pair)
-    parts = []
-    if sizes is not None:
-        about = "about " if sizes.is_estimated else ""
-        size = format_bytes(sizes.target_bytes + sizes.draft_bytes)
-        parts.append(f"{about}{size} to download")
+    pair = one.pair
+    size = download_size(pair)
+    parts = [f"{size} to download"] if size else []
     licence = pair.target.licence
     parts.append(f"licence {licence}" if licence else "licence: see its page")
     if pair.target.repository:

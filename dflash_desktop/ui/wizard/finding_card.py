@@ -63,6 +63,9 @@ class FindingCard(SurfaceFrame):
                 line.addWidget(button)
             words.addSpacing(GAP_TINY)
             words.addLayout(line)
+            if self._words.afterwards:
+                words.addSpacing(GAP_TINY)
+                words.addWidget(Label(self._words.afterwards, wraps=True))
         elif button is not None:
             words.addSpacing(GAP_TINY)
             words.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)

@@ -24,22 +24,29 @@ _LEAST_SHARE: Final = 0.93
 
 @dataclass(frozen=True, slots=True)
 class FindingWords:
-    """A finding taken apart: what to read, a command to copy, a page to open."""
+    """A finding taken apart: what to do, a command to copy, what then, a page to open."""
 
     advice: str
     command: str = ""
+    afterwards: str = ""
     link: str = ""
 
 
 def finding_words(problem: Problem) -> FindingWords:
     """The command stands alone on a line of the advice, the link in the source of the finding."""
-    lines = problem.advice.splitlines()
-    commands = [line for line in lines if line.startswith(_COMMAND_MARK)]
-    advice = " ".join(line for line in lines if line not in commands)
+    before: list[str] = []
+    after: list[str] = []
+    command = ""
+    for line in problem.advice.splitlines():
+        if line.startswith(_COMMAND_MARK) and not command:
+            command = line.removeprefix(_COMMAND_MARK)
+        else:
+            (after if command else before).append(line)
     link = _LINK.search(problem.detail)
     return FindingWords(
-        advice=advice,
-        command=commands[0].removeprefix(_COMMAND_MARK) if commands else "",
+        advice=" ".join(before) or ("Run this in a terminal:" if command else ""),
+        command=command,
+        afterwards=" ".join(after),
         link=link.group() if link else "",
     )
 
@@ -61,10 +68,7 @@ def machine_sentence(report: HardwareReport, pool: MemoryPool) -> str:
     elif pool.kind is PoolKind.SHARED and pool.gpu is not None:
         what = f"{people_name(pool.gpu.name)}, {size} shared"
     else:
-        processor = f"{people_name(report.cpu)}" if report.cpu else "The processor"
-        what = f"{processor} without Intel graphics, {size} of memory"
-        if report.best_gpu is not None:
-            what = f"{processor}, {size} of memory"
+        what = f"{people_name(report.cpu) if report.cpu else 'The processor'}, {size} of memory"
     if pool.usable_bytes <= 0:
         return f"{what}; at this moment none of it is left for a model."
     return f"{what}; about {_about(pool.usable_bytes)} for models."
