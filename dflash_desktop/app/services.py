@@ -55,7 +55,11 @@ class Services:
         self.measurements = MeasurementStore(paths.measurements_file)
         self.conversations = ConversationStore(paths.conversations_dir)
         self.own_pairs = OwnPairs(paths.own_pairs_file)
-        self.models = ModelLibrary(paths=paths, in_use=self._folders_in_use)
+        self.models = ModelLibrary(
+            paths=paths,
+            in_use=self._folders_in_use,
+            added_pairs=lambda: settings.value.added_pairs,
+        )
         self.upkeep = LibraryUpkeep(paths=paths, library=self.models, settings=settings)
         self.library = PairLibrary(settings=settings, starter=self.starter, models=self.models)
         self.loading = PairLoading(

@@ -82,7 +82,7 @@ class CommandContext:
         """The models of this installation."""
         from dflash_desktop.services.model_library import ModelLibrary
 
-        return ModelLibrary(paths=self.paths)
+        return ModelLibrary(paths=self.paths, added_pairs=lambda: self.settings.value.added_pairs)
 
     @cached_property
     def upkeep(self) -> LibraryUpkeep:

@@ -23,15 +23,25 @@ from dflash_desktop.services.model_manifest import (
     utc_now,
     write_record,
 )
-from dflash_desktop.services.model_store import model_key, with_condition
+from dflash_desktop.services.model_store import model_key, own_models, with_condition
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+
+    from dflash_desktop.paths import AppPaths
 
 _FILE_LIMIT: Final = 20_000
 _DEPTH_LIMIT: Final = 8
 _TITLE_LIMIT: Final = 255
 _CACHE_NAME: Final = re.compile(r"models--(.+)--(.+)")  # of a repository in the hub's own cache
+
+
+def all_models(paths: AppPaths) -> tuple[InstalledModel, ...]:
+    """The program's own models, and added ones whose id is free, by id. Blocking, quick."""
+    models = {model_key(model.id): model for model in own_models(paths.models_dir)}
+    for model in added_models(paths.added_models_dir):
+        models.setdefault(model_key(model.id), model)
+    return tuple(models[key] for key in sorted(models))
 
 
 def added_models(added_dir: Path) -> tuple[InstalledModel, ...]:

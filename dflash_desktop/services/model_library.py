@@ -17,7 +17,7 @@ from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services import library_problems as problems
 from dflash_desktop.services.added_models import (
     add_folder,
-    added_models,
+    all_models,
     forget_added,
     keep_hashes,
     records_of_added,
@@ -44,19 +44,19 @@ from dflash_desktop.services.model_removal import (
 from dflash_desktop.services.model_store import (
     install_folder,
     model_key,
-    own_models,
     remove_superseded,
 )
 from dflash_desktop.services.model_verification import verify_model, with_hashes
 from dflash_desktop.services.models_in_use import ModelsInUse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from dflash_desktop.domain.library import ModelFile
     from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.domain.settings import AddedPair
     from dflash_desktop.paths import AppPaths
 
 _log = logging.getLogger(__name__)
@@ -66,14 +66,20 @@ class ModelLibrary:
     """The models of this installation; what another process changes is seen after `refresh`.
 
     Everything runs in the loop's thread and returns at once, or is a coroutine whose blocking
-    part runs in another thread. `in_use` gives the folders that this process has loaded now.
+    part runs in another thread. `in_use` gives the folders that this process has loaded now,
+    `added_pairs` those pairs of folders that a person made.
     """
 
     def __init__(
-        self, *, paths: AppPaths, in_use: Callable[[], Collection[Path]] = lambda: ()
+        self,
+        *,
+        paths: AppPaths,
+        in_use: Callable[[], Collection[Path]] = lambda: (),
+        added_pairs: Callable[[], Collection[AddedPair]] = lambda: (),
     ) -> None:
         self._paths = paths
         self._in_use = in_use
+        self._added_pairs = added_pairs
         self._marks = ModelsInUse(paths.in_use_dir)
         self._models: tuple[InstalledModel, ...] | None = None
         self._listeners: list[Callable[[], None]] = []
@@ -81,7 +87,7 @@ class ModelLibrary:
     def models(self) -> tuple[InstalledModel, ...]:
         """All models by id, as last read; the first time this reads the disk, which is quick."""
         if self._models is None:
-            self._models = _read(self._paths)
+            self._models = all_models(self._paths)
         return self._models
 
     def absence(self) -> Problem | None:
@@ -116,7 +122,7 @@ class ModelLibrary:
 
     async def refresh(self) -> None:
         """Read the disk again, and tell the listeners if anything is not as before."""
-        models = await asyncio.to_thread(_read, self._paths)
+        models = await asyncio.to_thread(all_models, self._paths)
         if models == self._models:
             return
         self._models = models
@@ -174,7 +180,7 @@ class ModelLibrary:
         """
 
         def work() -> InstalledModel:
-            models = _read(self._paths)
+            models = all_models(self._paths)
             if any(model.is_ours and is_same(model.path, folder) for model in models):
                 raise AppError(problems.already_ours(folder))
             added_dir = self._paths.added_models_dir
@@ -220,7 +226,7 @@ class ModelLibrary:
         """What removing would free and end. Raises `AppError` when it would be refused."""
         model = self.known(model_id)
         refuse_if_in_use(model, self.folders_in_use())
-        used_by = tuple(p.title for p in self.pairs() if model.path in (p.target_dir, p.draft_dir))
+        used_by = (*_users(model, self.pairs()), *_users(model, self._added_pairs()))
         if not model.is_ours:
             return RemovalPlan(model, 0, 0, used_by)
         entries = await asyncio.to_thread(
@@ -255,12 +261,13 @@ class ModelLibrary:
     async def note_used(self, folders: PairFolders) -> None:
         """Remember that this pair was loaded now, and is in use until the next one is."""
         held = [one for one in (folders.target_dir, folders.draft_dir) if one is not None]
-        used = [m for m in self.models() if m.path in (folders.target_dir, folders.draft_dir)]
+        models = self.models()
 
         def work() -> None:
             self._marks.mark(held)
-            for model in used:
-                if (self.records(model) / MANIFEST_NAME).exists():
+            for model in models:
+                is_used = any(is_same(model.path, folder) for folder in held)
+                if is_used and (self.records(model) / MANIFEST_NAME).exists():
                     write_last_use(self.records(model), utc_now())
 
         try:
@@ -287,9 +294,5 @@ class ModelLibrary:
         )
 
 
-def _read(paths: AppPaths) -> tuple[InstalledModel, ...]:
-    """Own models, and added ones whose id is free."""
-    models = {model_key(model.id): model for model in own_models(paths.models_dir)}
-    for model in added_models(paths.added_models_dir):
-        models.setdefault(model_key(model.id), model)
-    return tuple(models[key] for key in sorted(models))
+def _users(model: InstalledModel, pairs: Iterable[PairFolders | AddedPair]) -> list[str]:
+    return [p.title for p in pairs if model.path in (p.target_dir, p.draft_dir)]

@@ -8,6 +8,7 @@ import pytest
 
 from dflash_desktop.domain.library import ModelRole
 from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import StarterState, StarterStatus
 from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.model_library import ModelLibrary
@@ -136,3 +137,27 @@ def test_200_models_are_listed_in_less_than_200_ms(paths: AppPaths) -> None:
         assert len(ModelLibrary(paths=paths).models()) == 200
         seconds.append(time.perf_counter() - began)
     assert min(seconds) < 0.2
+
+
+async def test_a_removal_tells_every_pair_that_it_ends(paths: AppPaths, tmp_path: Path) -> None:
+    added: list[AddedPair] = []
+    library = ModelLibrary(paths=paths, added_pairs=lambda: added)
+    await with_both(library, paths)
+    draft = library.known(DRAFT)
+    added.append(AddedPair("x", "My own", tmp_path / "mine", draft.path))
+    plan = await library.plan_removal(DRAFT)
+    (entry,) = (pair for pair in load_catalogue().pairs if pair.id == PAIR)
+    assert plan.used_by == (entry.title, "My own")
+
+
+async def test_a_use_is_noted_whatever_way_the_folder_was_named(
+    paths: AppPaths, tmp_path: Path
+) -> None:
+    library = ModelLibrary(paths=paths)
+    await with_both(library, paths)
+    target = library.known(TARGET)
+    link = tmp_path / "link"
+    link.symlink_to(target.path, target_is_directory=True)
+    await library.note_used(PairFolders("", "", link, None))
+    assert library.known(TARGET).last_used_at is not None
+    assert library.known(DRAFT).last_used_at is None
