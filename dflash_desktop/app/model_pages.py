@@ -100,6 +100,7 @@ class ModelPages:
             library=services.library,
             pairs=self._pairs,
             engine=services.engine,
+            probe=services.hardware,
             settings=services.settings,
             own_pairs=services.own_pairs,
             machine=services.hardware,

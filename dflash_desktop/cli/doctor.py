@@ -9,7 +9,7 @@ from dflash_desktop import __version__
 from dflash_desktop.cli.hardware_option import add_hardware_option
 from dflash_desktop.cli.pair_options import pair_loading
 from dflash_desktop.domain.device_agreement import DeviceAnswers
-from dflash_desktop.domain.device_identity import identity_of
+from dflash_desktop.domain.device_identity import identity_of, identity_text
 from dflash_desktop.domain.devices import (
     Device,
     DeviceReport,
@@ -212,7 +212,7 @@ def _memory_lines(hardware: HardwareReport) -> tuple[str, ...]:
 
 
 def _device_line(device: Device) -> str:
-    parts = [f"{device.id:<6} {device.full_name}"]
+    parts = [f"{device.id:<6} {identity_text(name=device.full_name, pci_id=device.pci_id)}"]
     if device.is_discrete is not None:
         parts.append("own memory" if device.is_discrete else "shares the system's memory")
     if device.memory_bytes:

@@ -54,5 +54,5 @@ async def _answer(engine: Engine) -> tuple[str, tuple[int, ...]]:
 _NOTHING: Final = Problem(
     code="nothing_to_compare",
     headline="Answers come from the processor already: there is nothing to compare it with.",
-    advice="Name a graphics device with --device, as `dflash-desktop doctor` shows them.",
+    advice="Name a graphics device, as `dflash-desktop doctor` shows them.",
 )

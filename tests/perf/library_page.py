@@ -26,6 +26,7 @@ from PySide6.QtWidgets import QApplication
 
 from dflash_desktop.domain.devices import DeviceReport
 from dflash_desktop.domain.engine_state import Absent
+from dflash_desktop.domain.hardware import HardwareReport
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.services.pair_library import PairLibrary
@@ -60,8 +61,15 @@ class QuietEngine:
     def subscribe(self, listener: Callable[[EngineState], None]) -> Callable[[], None]:
         return lambda: None
 
-    async def devices(self) -> DeviceReport:
-        return DeviceReport((), "", "", "", "", "")
+
+class QuietProbe:
+    """Finds nothing, at once."""
+
+    async def remembered(self) -> None:
+        return None
+
+    async def look(self) -> tuple[HardwareReport, DeviceReport]:
+        return HardwareReport(), DeviceReport((), "", "", "", "", "")
 
 
 class QuietPairs:
@@ -102,6 +110,7 @@ async def measure(paths: AppPaths, theme: Theme) -> tuple[float, list[float], fl
         library=library,
         pairs=QuietPairs(),  # type: ignore[arg-type]  # only what the page asks
         engine=engine,  # type: ignore[arg-type]  # as above
+        probe=QuietProbe(),
         settings=settings,
         own_pairs=OwnPairs(paths.own_pairs_file),
         machine=FakeProbe("arc_140v_32gb"),

@@ -22,6 +22,7 @@ from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState, StarterStatus
+from dflash_desktop.services.hardware_probe import HardwareProbe
 from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.settings_store import SettingsStore
@@ -106,6 +107,11 @@ class Setup:
             library=self.library,
             pairs=self.pairs,  # type: ignore[arg-type]  # only what the page asks
             engine=under_test.engine,
+            probe=HardwareProbe(
+                launcher=under_test.launcher,
+                models_dir=folder,
+                memory_file=folder / "hardware.json",
+            ),
             settings=self.settings,
             own_pairs=OwnPairs(folder / "pairs.json"),
             machine=FakeProbe("arc_140v_32gb"),

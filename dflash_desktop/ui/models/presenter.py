@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.models.pair_budgets import Machine
     from dflash_desktop.ui.models.pane import ModelsPane
     from dflash_desktop.ui.pair_presenter import PairPresenter
+    from dflash_desktop.ui.wizard.parts import MachineLook
 
 _STARTER_STATES = {
     StarterState.MISSING: CardState.NOT_INSTALLED,
@@ -58,6 +59,7 @@ class ModelsPresenter:
         library: PairLibrary,
         pairs: PairPresenter,
         engine: Engine,
+        probe: MachineLook,
         settings: SettingsStore,
         own_pairs: OwnPairs,
         machine: Machine,
@@ -70,6 +72,7 @@ class ModelsPresenter:
         self._library = library
         self._pairs = pairs
         self._engine = engine
+        self._probe = probe
         self._settings = settings
         self._own_pairs = own_pairs
         self._devices: tuple[Device, ...] = ()
@@ -160,7 +163,13 @@ class ModelsPresenter:
         self._pane.run_form.show_choices(self._devices, self._settings.value)
 
     async def _find_devices(self) -> None:
-        self._devices = offered_devices(await self._engine.devices())
+        """Not from the engine: a driver that crashes when it is asked would take it along."""
+        known = await self._probe.remembered()
+        if known is not None:
+            self._devices = offered_devices(known[1])
+            self._show_choices()
+        _, devices = await self._probe.look()
+        self._devices = offered_devices(devices)
         self._show_choices()
 
     async def _add(self, title: str, target_dir: Path, draft_dir: Path | None) -> None:
