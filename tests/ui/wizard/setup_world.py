@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.hardware import HardwareReport
     from dflash_desktop.domain.setup import SetupStep
     from dflash_desktop.ui.theme import Theme
+    from dflash_desktop.ui.wizard.getting import Transfers
     from tests.fakes.engine import EngineUnderTest
 
 PIN = starter_resources().pin
@@ -96,11 +97,9 @@ class FakePairs:
         self.chosen: PairFolders | None = None
         self.loads: list[str] = []
         self.here: dict[str, PairFolders] = {}
+        self.find: Callable[[str], PairFolders | None] = self.here.get
         self._listeners: list[Callable[[], None]] = []
         under_test.engine.subscribe(lambda _: self.refresh())
-
-    def find(self, pair_id: str) -> PairFolders | None:
-        return self.here.get(pair_id)
 
     def subscribe(self, listener: Callable[[], None]) -> None:
         self._listeners.append(listener)
@@ -111,20 +110,21 @@ class FakePairs:
 
     def load(self, pair_id: str, with_draft: bool = True) -> None:
         self.loads.append(pair_id)
-        self.chosen = self.here.get(pair_id)
+        self.chosen = self.find(pair_id)
 
 
 class SetupWorld:
     """One setup page with everything around it."""
 
     def __init__(
-        self, theme: Theme, folder: Path, under_test: EngineUnderTest, name: str = "cpu_only"
+        self, theme: Theme, folder: Path, under_test: EngineUnderTest, *, opens: bool = True
     ) -> None:
         self.under_test = under_test
-        self.probe = FakeProbe(name)
+        self.probe = FakeProbe("cpu_only")
         self.downloads = FakeDownloads()
         self.starter = FakeStarter()
         self.pairs = FakePairs(under_test)
+        self.transfers: Transfers = self.downloads
         self.settings_file = folder / "settings.json"
         self.own_pairs_file = folder / "pairs.json"
         self.settings = SettingsStore(self.settings_file)
@@ -132,7 +132,8 @@ class SetupWorld:
         self.left: list[bool] = []
         self.loaded_bytes = 0
         self._theme = theme
-        self.open_anew()
+        if opens:
+            self.open_anew()
 
     async def reclaimable_bytes(self, report: HardwareReport) -> int:
         return self.loaded_bytes
@@ -150,8 +151,8 @@ class SetupWorld:
                 load_catalogue=lambda: load_catalogue(own_file=self.own_pairs_file),
                 load_known_drivers=load_known_drivers,
                 starter=self.starter,
-                transfers=self.downloads,
-                find_loadable=self.pairs.find,
+                transfers=self.transfers,
+                find_loadable=lambda pair_id: self.pairs.find(pair_id),
                 reclaimable_bytes=self.reclaimable_bytes,
                 engine=self.under_test.engine,
                 settings=self.settings,
