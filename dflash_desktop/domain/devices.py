@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from dflash_desktop.domain.device_identity import devices_meant, identity_of, is_openvino_name
 from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
+
+SMALLEST_CARD_BYTES: Final = 1_000_000_000
+"""With resizable BAR off, a card of 16 GB has offered 255 MB: then the processor is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,12 @@ def _is_usable(device: Device) -> bool:
 
 
 def _preference(device: Device) -> tuple[int, int, str, str]:
-    """A card first, of two the larger one, of equal ones always the same (case 52)."""
+    """A card first, of two the larger one, of equal ones always the same (case 52).
+
+    A card that offers next to nothing, as with resizable BAR off, comes after the CPU: no model
+    goes into it, and what fits is told for the processor.
+    """
     rank = 2 if device.id == "CPU" else 0 if device.is_discrete else 1
+    if rank == 0 and device.memory_bytes and device.memory_bytes < SMALLEST_CARD_BYTES:
+        rank = 3
     return (rank, -(device.memory_bytes or 0), device.pci_address or device.pci_id, device.id)

@@ -7,13 +7,11 @@ from enum import StrEnum
 from typing import Final
 
 from dflash_desktop.domain.device_identity import identity_text
+from dflash_desktop.domain.devices import SMALLEST_CARD_BYTES
 from dflash_desktop.domain.gpu_family import GpuFamily
 
 HARDWARE_REPORT_VERSION: Final = 1
 """Rises when a field of the report's JSON form goes away or changes its meaning."""
-
-_SMALLEST_CARD_BYTES: Final = 1_000_000_000
-"""With resizable BAR off, a card of 16 GB has offered 255 MB: then the processor is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class Gpu:
     @property
     def is_usable_card(self) -> bool:
         """A card of its own that offers enough memory for any model at all."""
-        return not self.shares_system_memory and (self.offered_bytes or 0) >= _SMALLEST_CARD_BYTES
+        return not self.shares_system_memory and (self.offered_bytes or 0) >= SMALLEST_CARD_BYTES
 
 
 @dataclass(frozen=True, slots=True)

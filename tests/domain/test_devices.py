@@ -37,6 +37,14 @@ def test_the_best_device_is_chosen_in_any_order(
     assert choose_device(report(*devices)) == expected
 
 
+def test_a_card_that_offers_next_to_nothing_is_taken_only_if_it_is_wanted() -> None:
+    hidden = Device(
+        "GPU", "Intel(R) Graphics [0x56a0]", is_discrete=True, memory_bytes=255_000_000
+    )
+    assert choose_device(report(CPU, hidden)) == CPU
+    assert choose_device(report(CPU, hidden), "GPU") == hidden
+
+
 @pytest.mark.parametrize(
     ("wanted", "devices", "expected"),
     [("cpu", (CPU, ARC_140V), CPU), ("gpu", (CPU, ARC_140V), ARC_140V),
