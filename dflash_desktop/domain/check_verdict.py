@@ -98,28 +98,26 @@ def _verdict(numbers: CheckNumbers) -> CheckVerdict:
 def _suspects(findings: Sequence[Finding]) -> list[Cause]:
     """What the contract found doubtful and may cost acceptance, the likeliest first."""
     doubts = {one.code: one for one in findings if one.weight is Weight.WARN}
-    return [_of_finding(doubts[code]) for code in _SUSPECT_CODES if code in doubts]
+    return [_of_finding(doubts[code]) for code in _SUSPECTS if code in doubts]
 
 
 def _of_finding(finding: Finding) -> Cause:
-    words = f"{finding.found[:1].upper()}{finding.found[1:]}"
+    plain = f"{finding.found[:1].upper()}{finding.found[1:]}."
     if finding.expected:
-        words += f"; expected: {finding.expected}"
-    return Cause(finding.code, f"{words}.", finding.remedy)
+        plain = f"{plain[:-1]}; expected: {finding.expected}."
+    sentence = _SUSPECTS.get(finding.code)
+    words = plain if sentence is None else f"{sentence} Found: {finding.found}."
+    return Cause(finding.code, words, finding.remedy)
 
 
 def _little_accepted(signature: Signature, suspects: list[Cause]) -> Iterator[Cause]:
     """The pattern of acceptance decides which suspect comes first."""
-    is_shifted = [cause for cause in suspects if cause.code == "draft_output_unsliced"]
-    if signature is Signature.FIRST_ONLY:
-        yield from is_shifted or (_SHIFTED,)
-    yield from (
-        cause
-        for cause in suspects
-        if signature is not Signature.FIRST_ONLY or cause not in is_shifted
-    )
-    yield _OTHER_TARGET
-    yield _QUANTISED
+    shifted = [cause for cause in suspects if cause.code == _UNSLICED]
+    mild = [cause for cause in suspects if cause.code in _MILD]
+    strong = [cause for cause in suspects if cause not in mild]
+    if signature is Signature.FIRST_ONLY and not shifted:
+        strong.insert(0, _SHIFTED)
+    yield from (*strong, _OTHER_TARGET, *mild, _QUANTISED)
 
 
 def _slower(numbers: CheckNumbers) -> Iterator[Cause]:
@@ -191,17 +189,24 @@ _QUANTISED: Final = Cause(
     "Check the same draft in a finer precision: if that is no better, precision is not the cause.",
 )
 
-_SUSPECT_CODES: Final = (
-    "draft_output_unsliced",
-    "runtime_too_old_for_draft",
-    "draft_metadata_differs",
-    "mask_token_in_use",
-    "locators_missing",
-    "locators_differ",
-    "draft_stateless",
-    "base_model_differs",
-    "target_depth_differs",
-    "vocabulary_differs",
-    "layer_types_mixed",
-)
-"""Neighbouring layers are so alike that locators one layer off cost nearly nothing (measured)."""
+_UNSLICED: Final = "draft_output_unsliced"
+
+_SUSPECTS: Final = {
+    _UNSLICED: "The draft's graph keeps the block's first place, so that each proposal is judged "
+    "one place off.",
+    "runtime_too_old_for_draft": "This runtime leaves out what this kind of draft adds.",
+    "draft_metadata_differs": "The draft's graph contradicts its config.json.",
+    "mask_token_in_use": "The draft's mask token is one that the target uses itself.",
+    "locators_missing": "The target does not say where its layers can be read.",
+    "base_model_differs": "The cards name different base models.",
+    "target_depth_differs": "The draft was made for a target with another number of layers.",
+    "vocabulary_differs": "The draft was made for another vocabulary.",
+    "draft_stateless": "The draft keeps no cache, so that it forgets the context at each step.",
+    "layer_types_mixed": "The draft reads layers of several kinds.",
+    "locators_differ": "The target names other places than its layers' outputs.",
+}
+"""What the contract finds doubtful and may cost acceptance, the likeliest first."""
+
+_MILD: Final = frozenset({"draft_stateless", "layer_types_mixed", "locators_differ"})
+"""They cost a part of the acceptance only: a third without a cache, next to nothing for locators
+that are one layer off, since neighbouring layers are so alike (both measured)."""
