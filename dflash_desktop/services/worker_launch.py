@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dflash_desktop.workers.runtime import PARENT_PID_VARIABLE
+from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
 
 _NEVER_PASSED: Final = frozenset(
     {

@@ -14,6 +14,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
 from dflash_desktop.workers.protocol import (
     PROTOCOL_VERSION,
     Cancel,
@@ -33,9 +34,6 @@ from dflash_desktop.workers.protocol import (
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
-
-PARENT_PID_VARIABLE: Final = "DFLASH_PARENT_PID"
-"""Set by the launcher, so that a worker notices a parent that died before it could watch it."""
 
 EXIT_ORPHANED: Final = 0
 """The parent closed the pipe, said `Shutdown`, or is gone."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.runtime import PARENT_PID_VARIABLE
+from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
 
 
 @pytest.fixture

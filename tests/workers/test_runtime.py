@@ -18,6 +18,7 @@ import pytest
 
 from dflash_desktop.domain.generation import FinishReason, SamplingParams
 from dflash_desktop.services.worker_launch import worker_environment
+from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
 from dflash_desktop.workers.protocol import (
     PROTOCOL_VERSION,
     Cancel,
@@ -36,7 +37,7 @@ from dflash_desktop.workers.protocol import (
     pack,
     read_frame,
 )
-from dflash_desktop.workers.runtime import EXIT_BAD_INPUT, PARENT_PID_VARIABLE
+from dflash_desktop.workers.runtime import EXIT_BAD_INPUT
 from tests.fakes.engine import QUESTION, is_gone, until_blocking
 from tests.fakes.fake_worker import RUNTIME_NAME, SCRIPT_VARIABLE, Mishap, Script, Trouble
 from tests.fakes.launcher import FAKE_WORKER
