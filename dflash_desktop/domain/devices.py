@@ -26,6 +26,11 @@ class Device:
     pci_id: str = ""  # "8086:64a0"
     pci_address: str = ""  # "0000:03:00.0"
 
+    @property
+    def told_name(self) -> str:
+        """The maker's name, or "" where a plugin told none and OpenVINO's stands in its place."""
+        return "" if self.full_name == self.id else self.full_name
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceReport:
@@ -110,7 +115,9 @@ def default_kv_cache_precision(device: Device) -> KvCachePrecision:
 
 def _is_usable(device: Device) -> bool:
     if device.id.startswith("GPU"):
-        return "intel" in device.full_name.lower() or not device.full_name
+        if device.pci_id:
+            return device.pci_id.startswith("8086:")
+        return "intel" in device.told_name.lower() or not device.told_name
     return device.id == "CPU"
 
 

@@ -96,7 +96,7 @@ def _matched(
 
 
 def _adapter_of(device: Device, adapters: list[Adapter], *, is_only_gpu: bool) -> Adapter:
-    name = plain_name(device.full_name)
+    name = plain_name(device.told_name)
     for key, value in (
         ("pci_address", device.pci_address),
         ("pci_id", device.pci_id),
@@ -114,7 +114,7 @@ def _adapter_of(device: Device, adapters: list[Adapter], *, is_only_gpu: bool) -
 
 
 def _gpu(device: Device, adapter: Adapter) -> Gpu:
-    name = device.full_name or "Intel graphics"  # as for choosing a device
+    name = device.told_name or "Intel graphics"  # as for choosing a device
     pci_id = device.pci_id or adapter.pci_id
     family = family_of(name=name, pci_id=pci_id)
     is_discrete = device.is_discrete

@@ -57,6 +57,14 @@ def test_names_are_understood_in_every_form(
     assert choose_device(report(*devices), wanted) == expected
 
 
+def test_a_gpu_without_a_name_is_offered_and_one_with_another_makers_id_is_not() -> None:
+    silent = Device("GPU.0", "GPU.0")
+    disguised = Device("GPU.0", "Intel-like Graphics", pci_id="10de:2882")
+
+    assert choose_device(report(CPU, silent)) == silent
+    assert choose_device(report(CPU, disguised)) == CPU
+
+
 @pytest.mark.parametrize("wanted", ["GPU", "GPU.1", "NPU", "TPU"])
 def test_a_missing_device_is_said_and_never_replaced(wanted: str) -> None:
     with pytest.raises(AppError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from dflash_desktop.services import hardware_probe
 from dflash_desktop.services.hardware_probe import HardwareProbe
 from dflash_desktop.services.system_probe import system_facts
 from dflash_desktop.services.worker_launch import WorkerLauncher
+from tests.fakes.engine import fake_workers, until
 from tests.fakes.fake_worker import Mishap, Script, Trouble, When
 from tests.fakes.launcher import fake_launcher
 
@@ -91,6 +93,16 @@ async def test_a_crash_before_the_greeting_is_told_with_its_last_words(tmp_path:
 
     assert report.probe.outcome is ProbeOutcome.CRASHED
     assert "terminate called after throwing" in report.probe.detail
+
+
+async def test_who_gives_up_waiting_leaves_no_process_behind(tmp_path: Path) -> None:
+    looking = asyncio.create_task(probe_of(tmp_path, Mishap(Trouble.FREEZE, When.DEVICES)).look())
+    await until(lambda: bool(fake_workers()))
+
+    looking.cancel()
+    await asyncio.wait({looking})
+
+    await until(lambda: not fake_workers())
 
 
 async def test_what_was_found_is_known_at_once_the_next_time(tmp_path: Path) -> None:

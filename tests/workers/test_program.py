@@ -1,0 +1,33 @@
+"""The one program of all workers becomes what its first argument says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import BinaryIO, cast
+
+import pytest
+
+from dflash_desktop.workers.protocol import Hello, decode_event, read_frame
+
+
+@pytest.mark.parametrize(
+    ("arguments", "worker"),
+    [((), "engine"), (("engine",), "engine"), (("fetch",), "fetch"), (("probe",), "probe")],
+)
+def test_each_says_who_it_is(arguments: tuple[str, ...], worker: str) -> None:
+    code = "from dflash_desktop.workers.program import main; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdout is not None
+        frame = read_frame(cast("BinaryIO", process.stdout))
+        process.kill()
+
+    assert frame is not None
+    hello = decode_event(frame[0])
+    assert isinstance(hello, Hello)
+    assert hello.worker == worker
