@@ -156,8 +156,9 @@ class ProblemView(SurfaceFrame):
         for button in in_order:
             self._actions.removeWidget(button)
             self._actions.addWidget(button)
-        for button, following in pairwise(in_order):
-            self.setTabOrder(button, following)
+        # From a button that has its place already: else all of them would go to the end.
+        for before, following in pairwise((self._close, *in_order)):
+            self.setTabOrder(before, following)
 
     def _draw_icon(self) -> None:
         if self._problem is None:

@@ -86,7 +86,7 @@ class ModelCard(SurfaceFrame):
         column.addWidget(self._question)
         column.addSpacing(GAP_TINY)
         column.addLayout(
-            FlowRow(self._load, self._folder, self._verify, self._repair, self._remove)
+            FlowRow(self._load, self._repair, self._folder, self._verify, self._remove)
         )
 
     @property
@@ -109,6 +109,8 @@ class ModelCard(SurfaceFrame):
         self._load.setEnabled(content.can_load)
         self._load.setToolTip(content.load_tip)
         self._remove.setText("Remove…" if content.is_ours else "Take off the list…")
+        for button in (self._load, self._repair, self._folder, self._verify, self._remove):
+            button.setAccessibleName(f"{button.text()}: {content.title}")
         self._show_buttons()
 
     def show_progress(self, sentence: str, numbers: str, share: float) -> None:

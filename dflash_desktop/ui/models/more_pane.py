@@ -129,6 +129,7 @@ class MorePane(PageColumn):
             self._cards[offer.pair_id] = card
             self._column.addWidget(card)
         self._show_more_button()
+        self.order_tabs()
 
     def _show_more_button(self) -> None:
         left = len(self._offers) - len(self._cards)

@@ -65,6 +65,8 @@ class PairCard(SurfaceFrame):
         column.addSpacing(GAP_TINY)
         buttons = self._buttons()
         self._first_button = buttons[0]
+        for button in buttons:
+            button.setAccessibleName(f"{button.text()}: {content.title}")
         column.addLayout(FlowRow(*buttons))
 
     def take_focus(self) -> None:

@@ -130,6 +130,7 @@ class ModelsPane(PageColumn):
             if self._cards.indexOf(card) != position:
                 self._cards.insertWidget(position, card)
         self._show_more_button()
+        self.order_tabs()
 
     def _built_card(self, content: PairCardContent) -> PairCard:
         card = PairCard(content, theme=self._theme)

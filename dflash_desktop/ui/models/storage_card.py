@@ -81,6 +81,8 @@ class StorageCard(SurfaceFrame):
         self._done.hide()
         self._problem = ProblemView(theme=theme, report=report)
         self._lay_out()
+        for button in (self._remove, self._clear):
+            button.hide()  # until it is known what there is
 
     def show_storage(self, content: StorageContent) -> None:
         """Say this from now on."""

@@ -98,8 +98,10 @@ class TransfersPane(PageColumn):
                 self._cards[transfer.id] = self._built_card(transfer)
         still_open = [t for t in transfers if t.is_open]
         done = [t for t in transfers if not t.is_open]
-        self._place(self._open_cards, still_open)
-        self._place(self._done_cards, done)
+        was_moved = self._place(self._open_cards, still_open)
+        was_moved |= self._place(self._done_cards, done)
+        if was_moved:
+            self.order_tabs()
         for number, transfer in enumerate(still_open):
             self._cards[transfer.id].show_order(
                 is_first=number == 0, is_last=number == len(still_open) - 1
@@ -129,14 +131,20 @@ class TransfersPane(PageColumn):
         card.library_requested.connect(self.library_requested)
         return card
 
-    def _place(self, column: QVBoxLayout, transfers: list[Transfer]) -> None:
+    def _place(self, column: QVBoxLayout, transfers: list[Transfer]) -> bool:
+        """Put the cards in this order; whether any of them was elsewhere."""
+        was_moved = False
         for position, transfer in enumerate(transfers):
             card = self._cards[transfer.id]
-            if column.indexOf(card) != position:
-                had_focus = card.isAncestorOf(card.focusWidget()) if card.focusWidget() else False
-                column.insertWidget(position, card)
-                if had_focus:
-                    self.ensureWidgetVisible(card)
+            if column.indexOf(card) == position:
+                continue
+            was_moved = True
+            focused = self.focusWidget()
+            column.insertWidget(position, card)
+            if focused is not None and card.isAncestorOf(focused):
+                focused.setFocus()  # it loses it when its card changes its parent
+                self.ensureWidgetVisible(card)
+        return was_moved
 
     def _drop(self, transfer_id: str) -> None:
         card = self._cards.pop(transfer_id)

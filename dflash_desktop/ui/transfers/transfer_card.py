@@ -218,6 +218,9 @@ class TransferCard(SurfaceFrame):
         self._cancel.setText("Cancel…" if transfer.is_open else "Take off this list")
         self._fold.setVisible(not is_asking and bool(transfer.files))
         self._fold.setText(files_button_words(transfer))
+        # On a page of many cards a button's word alone does not say what it is about.
+        for button in (self._pause, self._resume, self._show_in_library, self._cancel, self._fold):
+            button.setAccessibleName(f"{button.text()}: {transfer.request.title}")
 
     def _show_problem(self, problem: Problem | None) -> None:
         if problem == self._shown_problem:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from dflash_desktop.ui.theme import GAP, GAP_HUGE, GAP_LARGE
+from dflash_desktop.ui.widgets.tab_order import order_tabs
 
 
 class PageColumn(QScrollArea):
@@ -18,7 +19,7 @@ class PageColumn(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # Tab goes to the controls in the page; the wheel and the controls' focus scroll it.
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        page = QWidget()
+        self._page = page = QWidget()
         page.setProperty("surface", "page")
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         middle = QWidget()
@@ -32,3 +33,7 @@ class PageColumn(QScrollArea):
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(GAP)
         self.setWidget(page)
+
+    def order_tabs(self) -> None:
+        """Let Tab go from top to bottom; for pages that add or move something later."""
+        order_tabs(self._page)
