@@ -188,7 +188,8 @@ class ModelPages:
 
     def on_shown(self, page: Page) -> None:
         """Look anew at what may have changed while a page was not in front."""
-        if page is Page.MODELS and self._storage is not None:
+        if page is Page.MODELS and self._library is not None and self._storage is not None:
+            self._library.look()
             self._storage.refresh()
         elif page is Page.MORE_MODELS and self._more is not None:
             self._more.look()

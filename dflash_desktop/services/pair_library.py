@@ -16,6 +16,7 @@ from dflash_desktop.services.model_inspection import inspect_model, installed_ru
 from dflash_desktop.workers.model_folder import MODEL_BIN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from dflash_desktop.domain.model_facts import ModelFacts
@@ -44,6 +45,9 @@ class InstalledPairs(Protocol):
     def pairs(self) -> tuple[PairFolders, ...]:
         """Those that its models make."""
 
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each change; the returned function ends that."""
+
 
 class PairLibrary:
     """Knows folders only: adding or removing a pair never writes to or deletes its files."""
@@ -69,6 +73,10 @@ class PairLibrary:
         starter = (self._starter.pair(),) if is_ready else ()
         installed = () if self._models is None else self._models.pairs()
         return (*starter, *installed, *added)
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` when models came or went; changes of settings are told by these."""
+        return (lambda: None) if self._models is None else self._models.subscribe(listener)
 
     def find(self, pair_id: str) -> PairFolders | None:
         """The pair with this id, or the target with this model's id, if it can be chosen."""

@@ -58,6 +58,7 @@ class PairPresenter:
         self.chosen: PairFolders | None = None
         self._ends = [
             engine.subscribe(self._on_engine_state),
+            library.subscribe(self.refresh),
             measurements.subscribe(lambda _: self.refresh()),
             settings.subscribe(lambda _: self.refresh()),
         ]

@@ -18,6 +18,7 @@ from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import StarterState, StarterStatus
 from dflash_desktop.services.engine import EngineLimits
 from dflash_desktop.services.measurement_store import MeasurementStore
+from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.pair_loading import PairLoading
 from dflash_desktop.services.settings_store import SettingsStore
@@ -26,6 +27,7 @@ from dflash_desktop.ui.main_window import MainWindow
 from dflash_desktop.ui.pair_presenter import PairPresenter
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
 from tests.fakes.fake_worker import Mishap, Script, Trouble, When
+from tests.fakes.library_world import app_paths, arrive
 from tests.ui.shell_values import PAIR, bench_report
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class Setup:
                 for name in ("first", "second")
             )
         )
+        self.models = ModelLibrary(paths=app_paths(folder))
         self.window = MainWindow(
             theme=theme,
             logo=QIcon(),
@@ -71,7 +74,7 @@ class Setup:
         self.presenter = PairPresenter(
             window=self.window,
             engine=self.engine,
-            library=PairLibrary(settings=self.settings, starter=NoStarter()),
+            library=PairLibrary(settings=self.settings, starter=NoStarter(), models=self.models),
             loading=PairLoading(engine=self.engine, compile_cache_dir=folder / "compiled"),
             settings=self.settings,
             measurements=self.measurements,
@@ -231,3 +234,16 @@ async def test_a_pair_can_be_loaded_without_its_draft(
         state = shell.engine.state
         assert isinstance(state, Loaded)
         assert (state.pair.draft is not None) is with_draft
+
+
+async def test_a_model_that_arrives_can_be_chosen_at_once(
+    theme: Theme, qtbot: QtBot, tmp_path: Path
+) -> None:
+    async with setup(theme, qtbot, tmp_path) as shell:
+        told = []
+        shell.presenter.subscribe(lambda: told.append("now"))
+        arrived = arrive(tmp_path / "arrived")
+        await shell.models.install(
+            arrived.folder, repo_id="owner/new", commit="a" * 40, endpoint="", files=arrived.files
+        )
+        assert told

@@ -113,7 +113,10 @@ class LibraryPresenter:
         card.removal_confirmed.connect(lambda i: self._tasks.start(self._remove(i)))
         card.cancel_requested.connect(self._on_cancel)
         self.refresh()
-        self._tasks.start(shelf.refresh())
+
+    def look(self) -> None:
+        """Read the disk anew: a stick may be there now, or another program's download."""
+        self._tasks.start(self._shelf.refresh())
 
     def refresh(self) -> None:
         """Show what is known now."""
