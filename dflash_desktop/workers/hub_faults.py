@@ -13,7 +13,6 @@ import ssl
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,7 +115,7 @@ def _retry_after(headers: Mapping[str, str]) -> int:
 
 
 def fault_of_error(
-    error: Exception, access: HubAccess, *, uses_proxy: bool, url: str
+    error: Exception, access: HubAccess, *, uses_proxy: bool, host: str
 ) -> HubFaultError:
     """The fault behind an exception of the HTTP client, by its whole chain of causes.
 
@@ -125,7 +124,7 @@ def fault_of_error(
     import httpx2
 
     raw = f"{type(error).__name__}: {error}"
-    words = {"host": urlsplit(url).hostname or ""}
+    words = {"host": host}
     chain = _chain(error)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
         return HubFaultError("certificate", raw, words=words)

@@ -7,6 +7,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
+from dflash_desktop.workers.hub_addresses import endpoint_of
 from dflash_desktop.workers.hub_faults import (
     CancelledHereError,
     HubFaultError,
@@ -15,7 +16,7 @@ from dflash_desktop.workers.hub_faults import (
 )
 from dflash_desktop.workers.hub_fetch import RepoFetch
 from dflash_desktop.workers.hub_plan import plan_repos
-from dflash_desktop.workers.hub_session import HubSession, endpoint_of, prepare_environment
+from dflash_desktop.workers.hub_session import HubSession, prepare_environment
 from dflash_desktop.workers.protocol import Failed, FetchRepos, PlanRepos, ReposPlanned
 
 if TYPE_CHECKING:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import ssl
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin, urlsplit
 
 from dflash_desktop import __version__
 from dflash_desktop.domain.file_names import unsafe_reason
 from dflash_desktop.domain.transfer import incoming_folder_name
 from dflash_desktop.workers.certificate_issuer import issuer_seen_at
+from dflash_desktop.workers.hub_addresses import endpoint_of, joined, origin
 from dflash_desktop.workers.hub_faults import HubFaultError, fault_of_error, fault_of_response
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from dflash_desktop.workers.protocol import HubAccess
 
-DEFAULT_ENDPOINT: Final = "https://huggingface.co"
 PRODUCT: Final = "dflash-desktop"
 _CONNECT_SECONDS: Final = 20.0
 _MAX_REDIRECTS: Final = 10
@@ -67,11 +67,6 @@ def prepare_environment(access: HubAccess, *, own_folder: Path, use_xet: bool) -
         os.environ |= {"HTTPS_PROXY": access.proxy, "HTTP_PROXY": access.proxy}
 
 
-def endpoint_of(access: HubAccess) -> str:
-    """Where the hub is, without a slash at the end."""
-    return (access.endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
-
-
 class HubSession:
     """Requests to one hub, from several threads; close it at the end."""
 
@@ -84,7 +79,8 @@ class HubSession:
             raise HubFaultError("offline_mode", "HF_HUB_OFFLINE is set in the environment")
         self._access = access
         self._endpoint = endpoint_of(access)
-        if urlsplit(self._endpoint).scheme not in ("http", "https"):
+        scheme, host, _ = origin(self._endpoint)
+        if scheme not in ("http", "https") or not host:
             raise HubFaultError("endpoint_invalid", f"the hub's address is {self._endpoint!r}")
         self._headers = {
             "User-Agent": f"{PRODUCT}/{__version__}",
@@ -110,7 +106,7 @@ class HubSession:
                 limits=httpx2.Limits(max_connections=16),
             )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
-            words = {"host": urlsplit(self._access.proxy).hostname or ""}
+            words = {"host": origin(self._access.proxy)[1]}
             raise HubFaultError("proxy_invalid", str(error), words=words) from error
 
     @property
@@ -121,7 +117,7 @@ class HubSession:
     @property
     def host(self) -> str:
         """The name of the hub's machine."""
-        return urlsplit(self._endpoint).hostname or ""
+        return origin(self._endpoint)[1]
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -204,32 +200,34 @@ class HubSession:
         if first_byte:
             headers["Range"] = f"bytes={first_byte}-"
         for _ in range(_MAX_REDIRECTS):
-            request = self._client.build_request(
-                method, url, headers=headers | self._authorization(url)
-            )
-            try:
-                response = self._client.send(request, stream=True, follow_redirects=False)
-            except self._errors as error:
-                raise self._fault(error, url) from error
+            response = self._send(method, url, headers | self._authorization(url))
             with contextlib.closing(response):
                 merged = httpx2.Headers({**response.headers, **merged})
-                target = urljoin(url, response.headers.get("Location", ""))
+                target = joined(url, response.headers.get("Location", ""))
                 if (
                     not response.has_redirect_location
-                    or (stays_on_hub and _origin(target) != _origin(self._endpoint))
+                    or (stays_on_hub and origin(target) != origin(self._endpoint))
                     or (stops_at_header and stops_at_header in response.headers)
                 ):
                     yield response, merged
                     return
+                _use_connection_again(response)
                 url = target
         raise HubFaultError("hub_refused", f"more than {_MAX_REDIRECTS} redirects from {url}")
+
+    def _send(self, method: str, url: str, headers: dict[str, str]) -> httpx2.Response:
+        try:
+            request = self._client.build_request(method, url, headers=headers)
+            return self._client.send(request, stream=True, follow_redirects=False)
+        except self._errors as error:
+            raise self._fault(error, url) from error
 
     def body_fault(self, error: Exception, url: str) -> HubFaultError | None:
         """The fault behind an error while a body is read; None if it is not of the network."""
         return self._fault(error, url) if isinstance(error, self._errors) else None
 
     def _authorization(self, url: str) -> dict[str, str]:
-        if not self._access.token or _origin(url) != _origin(self._endpoint):
+        if not self._access.token or origin(url) != origin(self._endpoint):
             return {}
         return {"Authorization": f"Bearer {self._access.token}"}
 
@@ -237,10 +235,14 @@ class HubSession:
         with contextlib.suppress(AttributeError, RuntimeError):
             url = str(error.request.url)  # type: ignore[attr-defined]  # after a redirect
         uses_proxy = self._uses_proxy(url)
-        fault = fault_of_error(error, self._access, uses_proxy=uses_proxy, url=url)
+        fault = fault_of_error(error, self._access, uses_proxy=uses_proxy, host=origin(url)[1])
+        if "location header" in str(error) or (
+            fault.code == "endpoint_invalid" and not url.startswith(f"{self._endpoint}/")
+        ):
+            fault.code = "hub_refused"  # it redirected us to what is no address
         if fault.code == "certificate" and not uses_proxy:
-            split = urlsplit(url)
-            fault.words["issuer"] = issuer_seen_at(split.hostname or "", split.port or 443)
+            _, host, port = origin(url)
+            fault.words["issuer"] = issuer_seen_at(host, port)
         return fault
 
     def _uses_proxy(self, url: str) -> bool:
@@ -248,10 +250,8 @@ class HubSession:
 
         if self._access.proxy:
             return True
-        split = urlsplit(url)
-        return not {split.scheme, "all"}.isdisjoint(getproxies()) and not proxy_bypass(
-            split.hostname or ""
-        )
+        scheme, host, _ = origin(url)
+        return not {scheme, "all"}.isdisjoint(getproxies()) and not proxy_bypass(host)
 
 
 def _ssl_context(ca_file: str) -> ssl.SSLContext:
@@ -269,7 +269,11 @@ def _ssl_context(ca_file: str) -> ssl.SSLContext:
     return context
 
 
-def _origin(url: str) -> tuple[str, str, int]:
-    split = urlsplit(url)
-    port = split.port or (443 if split.scheme == "https" else 80)
-    return split.scheme, (split.hostname or "").lower(), port
+def _use_connection_again(response: httpx2.Response) -> None:
+    """Read the few bytes of a redirect's body: else the next request needs a new connection."""
+    import httpx2
+
+    length = response.headers.get("Content-Length", "")
+    if re.fullmatch(r"[0-9]{1,4}", length):
+        with contextlib.suppress(httpx2.HTTPError):
+            response.read()

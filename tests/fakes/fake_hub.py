@@ -66,6 +66,7 @@ class HubFile:
     bytes_per_second: int | None = None
     refusal: Refusal | None = None
     xet_hash: str = ""
+    redirects_to: str = ""  # in place of the storage
 
     def __post_init__(self) -> None:
         if self.random_bytes:

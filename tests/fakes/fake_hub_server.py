@@ -201,6 +201,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._take_turn(file.refusal)
         if file.is_web_page and not file.is_lfs:
             self._send(200, _WEB_PAGE, "text/html; charset=utf-8")
+        elif file.redirects_to:
+            self._redirect(302, file.redirects_to, repo, file)
         elif file.is_lfs:
             where = f"{self.server.hub.storage_url}/{file.sha256[:8]}/{repo_id}/"
             self._redirect(302, where + quote(file_path) + "?signature=secret", repo, file)

@@ -15,7 +15,7 @@ from dflash_desktop.workers.hub_faults import scrubbed
 from dflash_desktop.workers.hub_session import prepare_environment
 from dflash_desktop.workers.protocol import Failed, HubAccess, ReposPlanned
 from tests.fakes.fake_hub import GOOD_TOKEN, small_repo, write_certificate
-from tests.workers.hub_client import client
+from tests.workers.hub_client import client, one_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,11 +142,42 @@ def test_a_hub_that_is_not_there_cannot_be_reached(tmp_path: Path) -> None:
             (nobody, "hub_unreachable"),
             ("ftp://127.0.0.1", "endpoint_invalid"),
             ("127.0.0.1", "endpoint_invalid"),
+            ("http://[bad", "endpoint_invalid"),
+            ("http://host:port", "endpoint_invalid"),
+            ("https://", "endpoint_invalid"),
         ):
             asked.access = HubAccess(endpoint=endpoint)
             failed = asked.ask_plan()
             assert isinstance(failed, Failed)
             assert failed.code == code, failed
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "http://[bad",
+        "http://host:99999999/x",
+        "ftp://127.0.0.1/x",
+        "file:///etc/passwd",
+        "///",
+        "\x7f",
+        "http://",
+    ],
+)
+def test_a_redirect_to_nowhere_is_the_hubs_fault(location: str, tmp_path: Path) -> None:
+    with client(tmp_path, one_file(redirects_to=location)) as asked:
+        failed = asked.fetch_badly()
+    assert failed.code in ("hub_refused", "file_not_found", "not_found"), failed
+
+
+def test_a_redirect_in_a_circle_ends(tmp_path: Path) -> None:
+    repo = one_file()
+    with client(tmp_path, repo) as asked:
+        (plan,) = asked.plan()
+        path = plan.files[0].path
+        repo.files[0].redirects_to = f"/team/model/resolve/main/{path}"
+        assert asked.fetch_badly((plan,)).code == "hub_refused"
+    assert len(asked.hub.seen) < 15
 
 
 def test_a_name_that_no_server_knows_means_offline(
