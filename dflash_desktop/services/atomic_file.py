@@ -33,7 +33,7 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
             stream.writelines((data,) if isinstance(data, bytes) else data)
             stream.flush()
             os.fsync(stream.fileno())
-        _replace(temporary, path)
+        replace_file(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
@@ -81,7 +81,8 @@ def write_problem(error: OSError, *, what: str, kept: str) -> Problem:
     )
 
 
-def _replace(temporary: Path, path: Path) -> None:
+def replace_file(temporary: Path, path: Path) -> None:
+    """Put one file in the place of another, at once. Raises `OSError`."""
     # On Windows a virus scanner or a backup may hold the old file open for a moment.
     for attempt in range(1, _REPLACE_ATTEMPTS + 1):
         try:

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Final
 from dflash_desktop.domain.check_numbers import numbers_of
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import judge, judge_unmeasured
+from dflash_desktop.domain.generation import SamplingParams
 from dflash_desktop.domain.pair_contract import Finding, Verdict, verdict_of
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.services.bench_prompts import load_bench_prompts
 from dflash_desktop.services.benchmark import Benchmark, BenchProgress
 from dflash_desktop.services.model_inspection import check_folders, inspect_model, is_vision_folder
+from dflash_desktop.services.timed_answers import question
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -27,10 +30,14 @@ if TYPE_CHECKING:
     from dflash_desktop.services.pair_loading import PairLoading
 
 
+_ALONE_TOKENS: Final = 16
+
+
 class PairCheck:
     """Runs checks with the engine; it stores nothing, and leaves the pair loaded."""
 
     def __init__(self, *, engine: Engine, loading: PairLoading) -> None:
+        self._engine = engine
         self._loading = loading
         self._benchmark = Benchmark(engine=engine)
 
@@ -76,12 +83,30 @@ class PairCheck:
             return
         window = await asyncio.to_thread(_window_tokens, folders.draft_dir)
         run = self._benchmark.run(pair, folders, fast=True, long_context=long_context)
-        async with aclosing(run) as steps:
-            async for step in steps:
-                if isinstance(step, BenchProgress):
-                    yield step
-                else:
-                    yield _report(step, findings, window)
+        try:
+            async with aclosing(run) as steps:
+                async for step in steps:
+                    if isinstance(step, BenchProgress):
+                        yield step
+                    else:
+                        yield _report(step, findings, window)
+        except AppError as error:
+            if error.problem.code != "engine_crashed":
+                raise
+            # Some drafts end the process with their first proposal. It is the draft, if the
+            # target answers alone.
+            await load(replace(folders, draft_dir=None))
+            await self._answer_alone()
+            judgement = judge_unmeasured(findings, refusal=error.problem.headline)
+            yield CheckReport(folders.title, judgement, findings)
+
+    async def _answer_alone(self) -> None:
+        params = SamplingParams(max_new_tokens=_ALONE_TOKENS)
+        messages = question(load_bench_prompts().warm_up)
+        events = self._engine.generate(messages, params, assistant_tokens=0)
+        async with aclosing(events):
+            async for _ in events:
+                pass
 
 
 def _window_tokens(draft_dir: Path) -> int | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from dflash_desktop.domain.problems import AppError, Problem
-from dflash_desktop.services.atomic_file import write_atomically
+from dflash_desktop.services.atomic_file import replace_file, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ class RepairRecord:
         elif not is_ours or _sha256(original) != entry.sha256_before:
             raise AppError(_changed_since(name, original.name))
         else:
-            original.replace(path)
+            replace_file(original, path)
         self._write({other: entries[other] for other in entries if other != name})
         return now != entry.sha256_before
 
@@ -93,7 +93,7 @@ class RepairRecord:
         if _sha256(path) != now:
             if known.sha256_before != now:
                 return  # what an earlier repair wrote is gone; the first original is not
-            original.replace(path)
+            replace_file(original, path)
         elif (
             entries.get(known.name, known).original != known.original or known.name not in entries
         ):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.library import ModelFile
+from dflash_desktop.services.added_models import records_of_added
 from dflash_desktop.services.model_manifest import read_record, record_dir, write_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
 
 def note_changed_files(folder: Path, names: tuple[str, ...], *, added_dir: Path) -> None:
@@ -19,7 +19,7 @@ def note_changed_files(folder: Path, names: tuple[str, ...], *, added_dir: Path)
 
     What the files were before the repair is in the folder itself. Blocking; raises `OSError`.
     """
-    for records in _records_of(folder, added_dir):
+    for records in (record_dir(folder), records_of_added(added_dir, folder)):
         record = read_record(records)
         if record is None:
             continue
@@ -28,18 +28,6 @@ def note_changed_files(folder: Path, names: tuple[str, ...], *, added_dir: Path)
             for file in record.manifest.files
         )
         write_record(records, replace(record, manifest=replace(record.manifest, files=files)))
-
-
-def _records_of(folder: Path, added_dir: Path) -> Iterator[Path]:
-    yield record_dir(folder)
-    try:
-        added = sorted(added_dir.iterdir())
-    except OSError:
-        return
-    for records in added:
-        record = read_record(records)
-        if record is not None and record.folder and folder == Path(record.folder):
-            yield records
 
 
 def _as_it_is(folder: Path, file: ModelFile) -> ModelFile:

@@ -61,6 +61,7 @@ class Speeds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slower_every_answer: float = 0.0  # a machine that gets hot: share added with each answer
     fails_at_answer: int | None = None
     crashes_at_answer: int | None = None
+    crashes_with_draft: bool = False
     log_file: str = ""  # gets one line for each answer: its setting
 
 
@@ -99,7 +100,9 @@ class BenchModel:
     def _generate(self, command: Generate) -> None:
         speeds, job = self._speeds, command.job
         self._answers += 1
-        if self._answers == speeds.crashes_at_answer:
+        if self._answers == speeds.crashes_at_answer or (
+            speeds.crashes_with_draft and command.assistant_tokens
+        ):
             os.abort()
         if self._answers == speeds.fails_at_answer:
             self._runtime.send(Failed(job, "worker_error", "a scripted failure"))

@@ -125,6 +125,14 @@ async def test_a_vision_target_is_refused_in_words(
     assert raised.value.problem.code == "vision_target"
 
 
+async def test_a_draft_that_ends_the_process_is_not_attached_and_the_target_still_answers(
+    tmp_path: Path, target: ModelFiles, draft: ModelFiles
+) -> None:
+    report = await check(tmp_path, target, draft, Speeds(crashes_with_draft=True))
+    assert report.judgement.verdict is CheckVerdict.NOT_ATTACHED
+    assert report.judgement.causes[0].code == "runtime_refused"
+
+
 async def test_what_the_contract_blocks_is_never_loaded(
     tmp_path: Path, target: ModelFiles, draft: ModelFiles
 ) -> None:

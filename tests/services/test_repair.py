@@ -15,17 +15,20 @@ from dflash_desktop.domain.locators import ANNOTATION
 from dflash_desktop.domain.pair_contract import Weight
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.model_inspection import inspect_model
+from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.repair import ModelRepair, RepairOutcome, can_undo
 from dflash_desktop.services.repair_record import RECORD_FILE
 from dflash_desktop.services.rt_info_file import write_rt_info
 from tests.fakes.damaged_pairs import BLOCKING, WARNING, strip_locators
 from tests.fakes.exports import ANNOTATED, BARE, graph_file, unpack
 from tests.fakes.ir_models import ModelFiles, locators, write_draft, write_target
+from tests.fakes.library_world import COMMIT, app_paths, arrived_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dflash_desktop.domain.ir_graph import RtInfoMarks
+    from dflash_desktop.domain.library import ModelCondition
 
 Values = Mapping[tuple[str, ...], str]
 MENDED_IN_TARGET = [
@@ -306,3 +309,33 @@ def test_a_graph_of_a_hundred_megabytes_takes_seconds(
     started_at = time.perf_counter()
     assert len(repairs.repair(target.folder, None).changed) == 1
     assert time.perf_counter() - started_at < 10
+
+
+async def test_a_repaired_model_of_the_library_counts_as_whole(
+    tmp_path: Path, repairs: ModelRepair
+) -> None:
+    paths = app_paths(tmp_path)
+    library = ModelLibrary(paths=paths)
+    arriving = write_target(paths.incoming_dir / "t")
+    strip_locators(arriving)
+    files = arrived_model(arriving.folder).files
+    model = await library.install(
+        arriving.folder, repo_id="owner/name", commit=COMMIT, endpoint="https://h", files=files
+    )
+    elsewhere = write_target(tmp_path / "elsewhere")
+    strip_locators(elsewhere)
+    added = await library.add_folder(elsewhere.folder)
+    repairs = ModelRepair(added_dir=paths.added_models_dir)
+
+    async def conditions() -> list[ModelCondition]:
+        await library.refresh()
+        found = (library.find(one.id) for one in (model, added))
+        return [one.condition for one in found if one is not None]
+
+    before = await conditions()
+    for folder in (model.path, elsewhere.folder):
+        assert repairs.repair(folder, None).changed
+    assert await conditions() == before
+    for folder in (model.path, elsewhere.folder):
+        assert repairs.undo(folder)
+    assert await conditions() == before
