@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -87,6 +86,8 @@ async def _compare(
     check: CheckReport, target: Path, draft: Path, args: Namespace, context: CommandContext
 ) -> PrecisionComparison | None:
     """The same check with the same draft in other precisions; None if there is none."""
+    import asyncio  # no help text should wait for what only the work needs
+
     from dflash_desktop.services.draft_precisions import other_precisions, precision_check
 
     if args.precisions:
