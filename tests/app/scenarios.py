@@ -136,6 +136,44 @@ async def last_dialog(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+async def get_a_model_that_asks_who_you_are(program: Program, seen: Seen) -> None:
+    """By its name, stopped for want of a token, given one, and then in the library."""
+    from PySide6.QtWidgets import QApplication, QLineEdit, QRadioButton
+
+    from dflash_desktop.domain.problems import Remedy
+    from dflash_desktop.domain.transfer import TransferState
+    from dflash_desktop.ui.models.offer_words import request_by_name
+    from dflash_desktop.ui.transfers.token_dialog import TokenDialog
+
+    downloads = program.services.downloads
+
+    def state() -> TransferState:
+        return downloads.transfers()[0].state
+
+    def dialogs() -> list[TokenDialog]:
+        return [w for w in QApplication.topLevelWidgets() if isinstance(w, TokenDialog)]
+
+    await until(lambda: program.window.page is not None)
+    program.pages.show(Page.TRANSFERS)
+    downloads.add(request_by_name(("team/secret",)))
+    await until(lambda: bool(named(program, Remedy.ENTER_TOKEN.label)))
+    seen["stopped"] = state().value
+    seen["count"] = bool(named(program, "Transfers 1"))
+    named(program, Remedy.ENTER_TOKEN.label)[0].click()
+    await until(lambda: bool(dialogs()))
+    (dialog,) = dialogs()
+    dialog.findChildren(QRadioButton)[1].setChecked(True)  # until the program ends
+    dialog.findChildren(QLineEdit)[0].setText(sys.argv[1])
+    dialog.token_given.emit(sys.argv[1], False)
+    await until(lambda: state() is TransferState.DONE)
+    await until(lambda: bool(named(program, "Show in Models")))
+    named(program, "Show in Models")[0].click()
+    seen["page"] = program.window.page
+    await until(lambda: bool(program.services.models.models()))
+    seen["models"] = [model.id for model in program.services.models.models()]
+    program.window.close()
+
+
 def full_disk(handle: int) -> None:
     """Stands in for fsync."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -173,6 +211,7 @@ async def imports(program: Program, seen: Seen) -> None:
 SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] = {
     "close_at_once": (SLOW, close_at_once),
     "close_on_the_setup": (SLOW, close_on_the_setup),
+    "get_a_model_that_asks_who_you_are": (SLOW, get_a_model_that_asks_who_you_are),
     "close_while_loading": (Script(load_seconds=60), close_while_loading),
     "close_while_answering": (SLOW, close_while_answering),
     "close_with_a_stuck_engine": (

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.paths import app_paths
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.settings_store import SettingsStore
+from tests.fakes.fake_hub import GOOD_TOKEN, FakeHub, serve, small_repo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +37,9 @@ class Outcome:
     stderr: str
 
 
-def run(scenario: str) -> Outcome:
+def run(scenario: str, *arguments: str) -> Outcome:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.app.scenarios", scenario],
+        [sys.executable, "-m", "tests.app.scenarios", scenario, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -185,3 +186,26 @@ def test_without_a_display_words_are_printed_instead_of_an_abort() -> None:
     )
     assert done.returncode == 1
     assert "there is no display" in done.stderr
+
+
+def test_a_model_that_asks_who_you_are_ends_in_the_library_and_its_token_nowhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    secret = replace(small_repo("team/secret"), gated="auto")
+    with serve(FakeHub([secret])) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        outcome = run("get_a_model_that_asks_who_you_are", GOOD_TOKEN)
+    # Nothing about the platform's own words: it says that it has no real windows for dialogs.
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.seen["engines_left"] == 0
+    assert "ERROR" not in outcome.seen["log"]
+    assert "WARNING" not in outcome.seen["log"]
+    assert outcome.seen["stopped"] == "failed"
+    assert outcome.seen["count"] is True
+    assert outcome.seen["page"] == "Models"
+    assert outcome.seen["models"] == ["team/secret"]
+    paths = app_paths()
+    for folder in (paths.config_dir, paths.data_dir, paths.log_dir):
+        for file in folder.rglob("*"):
+            assert not file.is_file() or GOOD_TOKEN.encode() not in file.read_bytes(), file
