@@ -52,6 +52,7 @@ examples:
   {PROGRAM} models list                 which models are on this disk
   {PROGRAM} check TARGET DRAFT          run it with and without the draft: does it pay?
   {PROGRAM} ovms TARGET DRAFT           files for OpenVINO Model Server
+  {PROGRAM} record TARGET DRAFT         what decides its speed, to share and compare
   {PROGRAM} doctor --json               devices and versions, for a program
 
 Each command explains itself: {PROGRAM} chat --help
@@ -114,6 +115,7 @@ COMMANDS: Mapping[str, Command] = {
         "repair",
         "import",
         "ovms",
+        "record",
         "check",
     )
 }

@@ -1,0 +1,219 @@
+"""`dflash-desktop record`: everything that decides a pair's speed, in one file; or compare two."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dflash_desktop.cli.model_arguments import chosen_models
+from dflash_desktop.domain.record_comparison import Explains, RecordDifference, compare_records
+from dflash_desktop.domain.reproducibility import PairRecord
+from dflash_desktop.domain.units import format_rate, format_speedup
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from dflash_desktop.cli.context import CommandContext
+    from dflash_desktop.domain.library import WorkProgress
+    from dflash_desktop.domain.reproducibility import RecordedMeasurement
+
+HELP = """Write down everything that decides how fast a pair is here, to share and to compare.
+
+One JSON file with hashes of all files, versions, device and driver, what the contract finds and
+what was measured; no folders, names or other private things. --compare says what differs between
+two records and whether it can explain a difference in speed. Exit codes: those of `verify` for a
+record; for --compare 0 when nothing can explain a difference, else 1.
+
+examples:
+  dflash-desktop record starter --output mine.json
+  dflash-desktop record TARGET DRAFT --output mine.json
+  dflash-desktop record --compare mine.json theirs.json
+"""
+
+_EXIT_CODES = {"good": 0, "warnings": 1, "blocked": 2}
+_PERCENT_STEP = 10
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The pair and the file, or two files."""
+    either = parser.add_mutually_exclusive_group(required=True)
+    either.add_argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        help="the target's folder, or the id of a model or pair in the library",
+    )
+    either.add_argument(
+        "--compare", nargs=2, type=Path, metavar=("A", "B"), help="two records; no pair is needed"
+    )
+    parser.add_argument(
+        "draft", nargs="?", metavar="DRAFT", help="the draft's folder, or its id in the library"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        default=Path("dflash-record.json"),
+        metavar="FILE",
+        help="where to write (default: dflash-record.json in the current folder)",
+    )
+
+
+async def run(args: Namespace, context: CommandContext) -> RecordResult | ComparisonResult:
+    """Make a record or compare two; raises `AppError`."""
+    import asyncio  # no help text should wait for what only the work needs
+
+    from dflash_desktop.services.diagnostics import private_facts
+    from dflash_desktop.services.record_file import read_record, write_record
+    from dflash_desktop.services.record_maker import RecordMaker
+
+    if args.compare:
+        left, right = [await asyncio.to_thread(read_record, path) for path in args.compare]
+        return ComparisonResult(left, right, compare_records(left, right))
+    target, draft = chosen_models(args, context)
+    maker = RecordMaker(
+        library=context.models, measurements=context.measurements, probe=context.hardware_probe
+    )
+    record = await maker.make(target, draft, on_progress=_Printer().show)
+    file = await asyncio.to_thread(args.output.resolve)
+    written = await asyncio.to_thread(write_record, file, record, private_facts())
+    return RecordResult(file, written)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordResult:
+    """What is in the file."""
+
+    file: Path
+    record: PairRecord
+
+    @property
+    def exit_code(self) -> int:
+        """For scripts: 0 good, 1 warnings, 2 blocked, as of `verify`."""
+        return _EXIT_CODES[self.record.verdict]
+
+    def as_json(self) -> dict[str, object]:
+        """The form in docs/json.md; the record itself is in the file."""
+        return {
+            "file": str(self.file),
+            "verdict": self.record.verdict,
+            "models": [
+                {
+                    "subject": model.subject,
+                    "name": model.name,
+                    "commit": model.commit or None,
+                    "files": len(model.files),
+                    "hashes_from": model.hashes_from,
+                }
+                for model in self.record.models
+            ],
+            "measurements": len(self.record.measurements),
+            "comparison": None,
+        }
+
+    def as_text(self) -> str:
+        """A summary."""
+        lines = [f"The record is in {self.file}"]
+        for model in self.record.models:
+            came = "from its manifest" if model.hashes_from == "manifest" else "read now"
+            lines.append(f"{model.subject:8}{model.name}: {len(model.files)} hashes, {came}")
+        lines.append(f"contract  {self.record.verdict}")
+        count = len(self.record.measurements)
+        lines.append(f"measured  {count} stored" if count else _NOT_MEASURED)
+        return "\n".join(lines)
+
+
+_NOT_MEASURED = "measured  nothing yet: run `dflash-desktop bench` first, then record again"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonResult:
+    """What differs between two records."""
+
+    left: PairRecord
+    right: PairRecord
+    differences: tuple[RecordDifference, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 when nothing can explain a difference in speed."""
+        return int(any(one.explains is not Explains.NO for one in self.differences))
+
+    def as_json(self) -> dict[str, object]:
+        """The form in docs/json.md."""
+        comparison = {
+            "differences": [
+                {
+                    "what": one.what,
+                    "left": one.left,
+                    "right": one.right,
+                    "explains": one.explains,
+                    "why": one.why,
+                }
+                for one in self.differences
+            ],
+            "left": _speed_form(self.left.latest),
+            "right": _speed_form(self.right.latest),
+        }
+        return {
+            "file": None,
+            "verdict": None,
+            "models": [],
+            "measurements": None,
+            "comparison": comparison,
+        }
+
+    def as_text(self) -> str:
+        """The speeds, then each difference, the likeliest causes first."""
+        lines = [_speed_line("A", self.left.latest), _speed_line("B", self.right.latest), ""]
+        if not self.differences:
+            return "\n".join([*lines, "Both records say the same in everything."])
+        for one in self.differences:
+            lines.append(f"{_EXPLAINS_WORDS[one.explains]}: {one.what} ({one.why})")
+            lines += [f"  A  {one.left or '–'}", f"  B  {one.right or '–'}"]
+        return "\n".join(lines)
+
+
+_EXPLAINS_WORDS = {
+    Explains.LIKELY: "Likely a cause",
+    Explains.POSSIBLE: "Perhaps a cause",
+    Explains.NO: "No cause",
+}
+
+
+def _speed_form(measured: RecordedMeasurement | None) -> dict[str, object] | None:
+    if measured is None:
+        return None
+    return {
+        "assistant_tokens": measured.chosen_assistant_tokens,
+        "speedup": measured.chosen_speedup,
+        "baseline_tokens_per_second": measured.baseline_tokens_per_second,
+        "measured_at": measured.measured_at.isoformat(),
+    }
+
+
+def _speed_line(name: str, measured: RecordedMeasurement | None) -> str:
+    if measured is None:
+        return f"{name}  not measured"
+    without = format_rate(measured.baseline_tokens_per_second)
+    if not measured.chosen_assistant_tokens:
+        return f"{name}  {without} without a draft, which does not pay there"
+    speedup = format_speedup(measured.chosen_speedup)
+    tokens = measured.chosen_assistant_tokens
+    return f"{name}  {without} without a draft, {speedup} with it at {tokens} assistant tokens"
+
+
+class _Printer:
+    """A line on standard error for every tenth of what is hashed, if that takes a while."""
+
+    def __init__(self) -> None:
+        self._percent = 0
+
+    def show(self, progress: WorkProgress) -> None:
+        if not progress.total_bytes:
+            return
+        percent = 100 * progress.done_bytes // progress.total_bytes
+        if self._percent + _PERCENT_STEP <= percent:
+            self._percent = percent - percent % _PERCENT_STEP
+            print(f"Hashing: {percent} %", file=sys.stderr, flush=True)
