@@ -136,6 +136,15 @@ class ProblemView(SurfaceFrame):
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
+    def take_focus(self) -> bool:
+        """Put the keyboard on the first way out; False if there is none."""
+        if self._problem is None or not self._remedies:
+            return False
+        button = self._remedies[0]
+        button.show()  # a layout does that only later
+        button.setFocus()
+        return True
+
     def clear(self) -> None:
         """Hide the banner: the problem is over."""
         self._problem = None

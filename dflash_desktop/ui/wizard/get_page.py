@@ -78,6 +78,7 @@ class GetPage(PageColumn):
         self._heading.show_text(f"Get {title}")
         self._intro.show_text("Asking the hub how much there is to download…")
         self._show(offer=False, is_moving=False)
+        self.focus_first()
 
     def show_plan(self, title: str, plan: TransferPlan) -> None:
         """What the download takes, before its first byte."""
@@ -98,7 +99,7 @@ class GetPage(PageColumn):
         self._download.setEnabled(lacking <= 0)
         self._download.setToolTip("" if lacking <= 0 else "There is not enough room on the disk.")
         self._show(offer=True, is_moving=False)
-        self._download.setFocus()
+        self.focus_first()
 
     def show_transfer(self, title: str, transfer: Transfer) -> None:
         """How far the download is."""
@@ -108,6 +109,7 @@ class GetPage(PageColumn):
             self._card.hide()
             self._card.deleteLater()
             self._card = None
+        is_new = self._card is None or self._card.isHidden()
         if self._card is None:
             self._card = TransferCard(transfer, theme=self._theme, report=self._report)
             self._card.pause_requested.connect(self.pause_requested)
@@ -117,6 +119,8 @@ class GetPage(PageColumn):
             self._place.addWidget(self._card)
         self._card.show_transfer(transfer)
         self._show(offer=False, is_moving=True)
+        if is_new:
+            self.focus_first()
 
     def show_problem(self, title: str, problem: Problem) -> None:
         """It cannot be had now; the starter pair can."""
@@ -124,6 +128,16 @@ class GetPage(PageColumn):
         self._intro.show_text("")
         self._show(offer=False, is_moving=False)
         self._problem.show_problem(problem)
+        self.focus_first()
+
+    def focus_first(self) -> None:
+        """Put the keyboard on what one would do next, so that it never leaves the page."""
+        if not self.isVisible() or self._problem.take_focus():
+            return
+        for button in (self._download, self._background, self._starter):
+            if button.isVisible() and button.isEnabled():
+                button.setFocus()
+                return
 
     def _built_offer(self) -> SurfaceFrame:
         self._facts = Label(wraps=True)

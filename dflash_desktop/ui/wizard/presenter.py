@@ -131,6 +131,7 @@ class WizardPresenter:
                 self._pane.choose.focus_first()
             case SetupStep.GET if pair is not None:
                 self._getting.show(pair)
+                self._pane.transfer.focus_first()
             case SetupStep.GET:
                 self._starter.refresh()
             case SetupStep.READY:

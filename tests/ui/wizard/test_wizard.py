@@ -170,8 +170,10 @@ async def test_a_pair_from_the_hub_is_planned_downloaded_and_loaded(world: Setup
     world.button("Get it").click()
     await until(lambda: world.can_see("Download 3.00 GB"))
     assert "blaj/Qwen3-4B-instruct-int4-ov" in world.words()
-    world.button("Download").click()
+    assert world.focused() is world.button("Download")
+    world.press(Qt.Key.Key_Space)
     assert ("add", QWEN) in world.downloads.asked
+    assert world.focused() is world.button("Continue in background")
     await until(lambda: "1.00 GB of 3.00 GB" in world.words())
     (running,) = world.downloads.shown
     world.pairs.here[QWEN] = replace(world.have_starter(), id=QWEN)
@@ -186,7 +188,8 @@ async def test_without_a_hub_the_page_says_so_and_offers_the_starter(world: Setu
     cards(world)[QWEN].radio.click()
     world.button("Get it").click()
     await until(lambda: NO_HUB.headline in world.words())
-    world.button(Remedy.RETRY.label).click()
+    assert world.focused() is world.button(Remedy.RETRY.label)
+    world.press(Qt.Key.Key_Space)
     await until(lambda: world.downloads.asked == [("plan", QWEN), ("plan", QWEN)])
     await until(lambda: NO_HUB.headline in world.words())
     world.button("Try the starter model instead").click()
