@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 _ENTRY_LIMIT: Final = 200_000
 _DEPTH_LIMIT: Final = 64
 _REPARSE_POINT: Final = 0x400  # FILE_ATTRIBUTE_REPARSE_POINT: a junction, a link, a cloud file
+
+
+_MOVE_ATTEMPTS: Final = 8 if sys.platform == "win32" else 1
+_MOVE_PAUSE_SECONDS: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,21 @@ def is_same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:
         return one == other
+
+
+def rename_folder(source: Path, destination: Path) -> None:
+    """Rename a folder, patiently on Windows. Raises `OSError`."""
+    # WORKAROUND: on Windows an open file, for instance one that a virus scanner reads, keeps its
+    # folder from being renamed for a moment: https://github.com/openvinotoolkit/openvino/issues/26844
+    for attempt in range(1, _MOVE_ATTEMPTS + 1):
+        try:
+            source.rename(destination)
+        except PermissionError:
+            if attempt == _MOVE_ATTEMPTS:
+                raise
+            time.sleep(_MOVE_PAUSE_SECONDS)
+        else:
+            return
 
 
 def tree_entries(folder: Path) -> Iterator[TreeEntry]:

@@ -62,3 +62,14 @@ def in_use(title: str, *, detail: str = "") -> Problem:
         detail=detail,
         remedies=(Remedy.RETRY,),
     )
+
+
+def not_removable(title: str, *, detail: str = "") -> Problem:
+    """The library's folder may not be written."""
+    return Problem(
+        code="not_removable",
+        headline=f"“{title}” could not be removed: its folder does not allow it.",
+        advice="Check the rights of the folder shown in the details. Nothing has changed.",
+        detail=detail,
+        remedies=(Remedy.RETRY,),
+    )

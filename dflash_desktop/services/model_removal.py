@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import secrets
 import stat
+import sys
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.file_names import RECORD_FOLDER
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.services import library_problems as problems
-from dflash_desktop.services.file_tree import is_link, is_same, tree_entries
+from dflash_desktop.services.file_tree import is_link, is_same, rename_folder, tree_entries
 from dflash_desktop.services.model_manifest import RECORD_NAMES, read_record, record_dir
 from dflash_desktop.services.repair_record import RECORD_FILE as REPAIR_RECORD
 
@@ -87,14 +88,17 @@ def remove_model(model: InstalledModel, *, models_dir: Path) -> None:
     """Delete the model's folder after looking once more. Blocking; hold the library's lock.
 
     First it gets a name under which nothing finds it, so that it is there whole or not at all.
-    Raises `AppError` ("removal_refused", "model_in_use") with nothing changed, and `OSError`.
+    Raises `AppError` ("removal_refused", "model_in_use", "not_removable") with nothing changed,
+    and `OSError`.
     """
     removable_entries(model, models_dir=models_dir)
     aside = models_dir / f"{REMOVING_PREFIX}{secrets.token_hex(3)}"
     try:
-        model.path.rename(aside)
-    except PermissionError as error:  # Windows: somebody has a file of it open
-        raise AppError(problems.in_use(model.title, detail=str(error))) from error
+        rename_folder(model.path, aside)
+    except PermissionError as error:
+        # On Windows this means that somebody has a file of it open.
+        explain = problems.in_use if sys.platform == "win32" else problems.not_removable
+        raise AppError(explain(model.title, detail=str(error))) from error
     delete_entries(aside, tuple(tree_entries(aside)))
 
 

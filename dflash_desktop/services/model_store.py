@@ -13,7 +13,6 @@ import re
 import secrets
 import stat
 import sys
-import time
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -24,7 +23,7 @@ from dflash_desktop.domain.file_names import RECORD_FOLDER
 from dflash_desktop.domain.library import InstalledModel, ModelCondition
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.atomic_file import write_problem
-from dflash_desktop.services.file_tree import is_link, sizes_of, tree_entries
+from dflash_desktop.services.file_tree import is_link, rename_folder, sizes_of, tree_entries
 from dflash_desktop.services.model_manifest import (
     ModelRecord,
     encode_record,
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _NAME_LENGTH: Final = 24  # of a folder: Windows lends 260 characters to a whole path
-_MOVE_ATTEMPTS: Final = 8 if sys.platform == "win32" else 1
-_MOVE_PAUSE_SECONDS: Final = 0.25
 
 
 def model_key(model_id: str) -> str:
@@ -155,7 +152,7 @@ def install_folder(
         if older and older[0].last_used_at:
             write_last_use(record_dir(incoming), older[0].last_used_at)
         folder = _free_folder(models_dir, named, manifest.commit)
-        _move(incoming, folder)
+        rename_folder(incoming, folder)
         _write_through_folder(models_dir)
     except OSError as error:
         raise AppError(
@@ -256,20 +253,6 @@ def _write_through_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _move(source: Path, destination: Path) -> None:
-    # WORKAROUND: on Windows an open file, for instance one that a virus scanner reads, keeps its
-    # folder from being renamed for a moment: https://github.com/openvinotoolkit/openvino/issues/26844
-    for attempt in range(1, _MOVE_ATTEMPTS + 1):
-        try:
-            source.rename(destination)
-        except PermissionError:
-            if attempt == _MOVE_ATTEMPTS:
-                raise
-            time.sleep(_MOVE_PAUSE_SECONDS)
-        else:
-            return
 
 
 def _incomplete(incoming: Path, path: str) -> Problem:

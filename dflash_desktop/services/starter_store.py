@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import shutil
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -16,6 +15,7 @@ import msgspec
 from dflash_desktop.domain.starter import StarterPin
 from dflash_desktop.paths import resources_dir
 from dflash_desktop.services.atomic_file import write_atomically
+from dflash_desktop.services.file_tree import rename_folder
 
 if TYPE_CHECKING:
     from dflash_desktop.paths import AppPaths
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 RECORD_NAME: Final = "installed.json"
 RECORD_VERSION: Final = 1
 _DRAFT_FILES: Final = ("openvino_model.xml", "openvino_model.bin", "config.json")
-_MOVE_ATTEMPTS: Final = 8 if sys.platform == "win32" else 1
-_MOVE_PAUSE_SECONDS: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,23 +172,9 @@ class StarterStore:
         write_atomically(self.building_dir / RECORD_NAME, text)
         self.target_dir.parent.mkdir(parents=True, exist_ok=True)
         if self.target_dir.exists():
-            _move(self.target_dir, self.replaced_dir)
-        _move(self.building_dir, self.target_dir)
+            rename_folder(self.target_dir, self.replaced_dir)
+        rename_folder(self.building_dir, self.target_dir)
         shutil.rmtree(self.incoming_dir, ignore_errors=True)
-
-
-def _move(source: Path, destination: Path) -> None:
-    # WORKAROUND: on Windows an open file, for instance one that a virus scanner reads, keeps its
-    # folder from being renamed for a moment: https://github.com/openvinotoolkit/openvino/issues/26844
-    for attempt in range(1, _MOVE_ATTEMPTS + 1):
-        try:
-            source.rename(destination)
-        except PermissionError:
-            if attempt == _MOVE_ATTEMPTS:
-                raise
-            time.sleep(_MOVE_PAUSE_SECONDS)
-        else:
-            return
 
 
 def _size(path: Path) -> int | None:

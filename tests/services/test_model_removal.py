@@ -4,18 +4,20 @@ import asyncio
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from dflash_desktop.domain.library import LeftoverKind
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.install_lock import InstallLock
+from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.model_library import ModelLibrary
 from tests.fakes.library_world import COMMIT, FILES, app_paths, arrive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from dflash_desktop.domain.library import InstalledModel
     from dflash_desktop.paths import AppPaths
@@ -252,3 +254,45 @@ async def test_nothing_is_removed_while_the_library_is_moved(
     lock.release()
     assert raised.value.problem.code == "library_busy"
     assert model.path.exists()
+
+
+async def test_a_disk_that_refuses_is_told_and_nothing_changes(
+    library: ModelLibrary, model: InstalledModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied", "models")
+
+    before = snapshot(model.path)
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(AppError) as raised:
+        await library.remove(NAME)
+    expected = "model_in_use" if sys.platform == "win32" else "not_removable"
+    assert raised.value.problem.code == expected
+    assert snapshot(model.path) == before
+    assert [one.id for one in library.models()] == [NAME]
+
+
+async def test_a_removal_that_breaks_off_leaves_a_leftover_and_no_model(
+    library: ModelLibrary,
+    model: InstalledModel,
+    paths: AppPaths,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    original = Path.unlink
+
+    def breaking(path: Path, **options: bool) -> None:
+        if path.name == "openvino_model.bin":
+            raise OSError(5, "Input/output error")
+        original(path, **options)
+
+    upkeep = LibraryUpkeep(paths=paths, library=library)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", breaking)
+        with pytest.raises(AppError) as raised:
+            await library.remove(NAME)
+    assert raised.value.problem.code == "not_deleted"
+    assert library.models() == ()
+    (leftover,) = await upkeep.leftovers()
+    assert leftover.kind is LeftoverKind.REMOVED
+    await upkeep.remove_leftover(leftover)
+    assert list(paths.models_dir.iterdir()) == []
