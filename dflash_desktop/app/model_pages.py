@@ -103,6 +103,7 @@ class ModelPages:
             probe=services.hardware,
             settings=services.settings,
             own_pairs=services.own_pairs,
+            models=services.models.models,
             machine=services.hardware,
             pool_of=services.memory.pool,
             on_problem=self._window.show_problem,

@@ -29,11 +29,12 @@ from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.starter_store import starter_resources
 from dflash_desktop.ui.models.pair_card import PairCard
 from dflash_desktop.ui.models.pane import ModelsPane
-from dflash_desktop.ui.models.presenter import ModelsPresenter
-from dflash_desktop.ui.models.words import loaded_facts, measured_fact
+from dflash_desktop.ui.models.presenter import ModelsPresenter, shown_pairs
+from dflash_desktop.ui.models.words import folder_facts, loaded_facts, measured_fact
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
 from tests.fakes.ir_models import write_target
 from tests.machines import pool_of
+from tests.ui.library_values import MODELS, NOW
 from tests.ui.shell_values import LOADED, bench_report
 from tests.ui.wizard.setup_world import FakeProbe
 
@@ -335,3 +336,23 @@ def test_facts_about_a_loaded_pair() -> None:
 def test_what_was_measured_is_told_with_its_day() -> None:
     assert measured_fact(bench_report())[1] == "1.25x with 3 assistant tokens (02 Nov 2026)"
     assert "stays off" in measured_fact(bench_report(chosen_tokens=0, speedup=None))[1]
+
+
+def test_a_pair_of_the_library_says_where_it_came_from_and_when_it_was_verified() -> None:
+    target, draft = MODELS[0], MODELS[1]
+    pair = PairFolders("p", "Pair", target.path, draft.path)
+    facts = dict(folder_facts(pair, 1, 1, {m.path: m for m in MODELS}, NOW))
+    assert facts["Target"] == "OpenVINO/Qwen3-8B-int4-ov · int4 · 1a2b3c4 · 4.82 GB"
+    assert facts["Draft"] == "z-lab/Qwen3-8B-DFlash-b16 · bf16 · 1a2b3c4 · 1.79 GB"
+    assert facts["Verified"] == "today at 13:04"
+    assert facts["Last used"] == "yesterday"
+    damaged = PairFolders("p", "Pair", target.path, MODELS[3].path)
+    facts = dict(folder_facts(damaged, 1, 1, {m.path: m for m in MODELS}, NOW))
+    assert facts["Verified"] == "not all of it yet"
+
+
+def test_a_target_that_has_a_pair_with_a_draft_is_not_listed_twice(tmp_path: Path) -> None:
+    both = PairFolders("both", "Both", tmp_path / "t", tmp_path / "d")
+    alone = PairFolders("alone", "Alone", tmp_path / "t", None)
+    other = PairFolders("other", "Other", tmp_path / "o", None)
+    assert shown_pairs((both, alone, other)) == [both, other]

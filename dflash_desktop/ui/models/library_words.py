@@ -43,7 +43,7 @@ _DIFFERENCE_WORDS: Final = {
     "unreadable": "cannot be read",
 }
 _SHOWN_DIFFERENCES: Final = 3
-_SHORT_COMMIT: Final = 7
+SHORT_COMMIT: Final = 7
 
 
 class SortOrder(StrEnum):
@@ -94,7 +94,7 @@ def model_row(model: InstalledModel, *, in_use_on: str, now: datetime) -> ModelR
     facts = (
         ROLE_WORDS[model.manifest.role],
         model.manifest.precision,
-        model.manifest.commit[:_SHORT_COMMIT],
+        model.manifest.commit[:SHORT_COMMIT],
         f"on {in_use_on}" if in_use_on else _used_words(model.last_used_at, now),
         "" if model.is_ours else "your own folder",
     )
@@ -115,7 +115,7 @@ def model_facts(
     """Name and value of everything that is known of a model."""
     manifest = model.manifest
     kind = [ROLE_WORDS[manifest.role], manifest.precision]
-    source = f"{manifest.repo_id} at {manifest.commit[:_SHORT_COMMIT]}"
+    source = f"{manifest.repo_id} at {manifest.commit[:SHORT_COMMIT]}"
     files = f"{len(manifest.files)} file{'s' if len(manifest.files) != 1 else ''}"
     return (
         ("Kind", ", ".join(part for part in kind if part)),

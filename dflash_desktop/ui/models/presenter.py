@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.devices import offered_devices
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.devices import Device
     from dflash_desktop.domain.generation import KvCachePrecision
     from dflash_desktop.domain.hardware import HardwareReport
+    from dflash_desktop.domain.library import InstalledModel
     from dflash_desktop.domain.memory_pool import MemoryPool
     from dflash_desktop.domain.own_pair import OwnPairEntry
     from dflash_desktop.domain.pair import PairFolders
@@ -62,6 +64,7 @@ class ModelsPresenter:
         probe: MachineLook,
         settings: SettingsStore,
         own_pairs: OwnPairs,
+        models: Callable[[], tuple[InstalledModel, ...]] = tuple,
         machine: Machine,
         pool_of: Callable[[HardwareReport], Awaitable[MemoryPool]],
         on_problem: Callable[[Problem], None],
@@ -75,6 +78,8 @@ class ModelsPresenter:
         self._probe = probe
         self._settings = settings
         self._own_pairs = own_pairs
+        self._models = models
+        self._by_folder: dict[Path, InstalledModel] = {}
         self._devices: tuple[Device, ...] = ()
         self._tasks = TaskScope(owner=pane, on_problem=on_problem)
         self._adding = TaskScope(owner=pane, on_problem=pane.own_pair_form.show_problem)
@@ -106,6 +111,7 @@ class ModelsPresenter:
         contents = []
         if status.state is not StarterState.READY:
             contents.append(self._starter_card(_STARTER_STATES[status.state], status.detail))
+        self._by_folder = {model.path: model for model in self._models()}
         pairs = shown_pairs(self._library.pairs())
         contents += [self._card(pair) for pair in pairs]
         self._budgets.find_out(pairs)
@@ -132,7 +138,8 @@ class ModelsPresenter:
         is_starter = pair.id == STARTER_PAIR_ID
         added = {one.id for one in self._settings.value.added_pairs}
         state = self._state(pair, is_there=target_bytes is not None)
-        facts = folder_facts(pair, target_bytes, draft_bytes)
+        now = datetime.now().astimezone()
+        facts = folder_facts(pair, target_bytes, draft_bytes, self._by_folder, now)
         loaded = loaded_pair(self._engine.state)
         if state is CardState.LOADED and loaded is not None:
             facts = (*facts, *loaded_facts(loaded))

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.memory_parts import MemoryPart
 from dflash_desktop.domain.units import format_bytes, format_seconds, format_speedup
+from dflash_desktop.ui.models.library_words import SHORT_COMMIT, day_words
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
     from dflash_desktop.domain.benchmark import BenchReport
+    from dflash_desktop.domain.library import InstalledModel
     from dflash_desktop.domain.pair import LoadedPair, PairFolders
     from dflash_desktop.domain.starter import StarterPin
 
@@ -43,13 +49,32 @@ class PairCardContent:
 
 
 def folder_facts(
-    pair: PairFolders, target_bytes: int | None, draft_bytes: int | None
+    pair: PairFolders,
+    target_bytes: int | None,
+    draft_bytes: int | None,
+    models: Mapping[Path, InstalledModel] | None = None,
+    now: datetime | None = None,
 ) -> tuple[tuple[str, str], ...]:
-    """Where the two models of a pair are, and how large."""
+    """The two models of a pair: where they came from if the library knows it, else where they are.
+
+    `models` are those of the library by their folders.
+    """
+    known = {} if models is None else models
     draft = "none: the target answers alone"
     if pair.draft_dir is not None:
-        draft = _folder_words(str(pair.draft_dir), draft_bytes)
-    return (("Target", _folder_words(str(pair.target_dir), target_bytes)), ("Draft", draft))
+        draft = _model_words(known.get(pair.draft_dir), pair.draft_dir, draft_bytes)
+    target = known.get(pair.target_dir)
+    facts = [
+        ("Target", _model_words(target, pair.target_dir, target_bytes)),
+        ("Draft", draft),
+    ]
+    if target is not None and now is not None:
+        facts.append(
+            ("Verified", _verified_words(target, known.get(pair.draft_dir or Path()), now))
+        )
+        if target.last_used_at is not None:
+            facts.append(("Last used", day_words(target.last_used_at, now)))
+    return tuple(facts)
 
 
 def loaded_facts(pair: LoadedPair) -> tuple[tuple[str, str], ...]:
@@ -94,5 +119,21 @@ def starter_note(pin: StarterPin) -> str:
     )
 
 
-def _folder_words(folder: str, weight_bytes: int | None) -> str:
-    return folder if weight_bytes is None else f"{folder} ({format_bytes(weight_bytes)})"
+def _model_words(model: InstalledModel | None, folder: Path, weight_bytes: int | None) -> str:
+    if model is None:
+        size = "" if weight_bytes is None else f" ({format_bytes(weight_bytes)})"
+        return f"{folder}{size}"
+    parts = (
+        model.id,
+        model.manifest.precision,
+        model.manifest.commit[:SHORT_COMMIT],
+        format_bytes(model.manifest.size_bytes),
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def _verified_words(target: InstalledModel, draft: InstalledModel | None, now: datetime) -> str:
+    """The older of the two counts."""
+    times = [m.manifest.verified_at for m in (target, draft) if m is not None]
+    known = [time for time in times if time is not None]
+    return day_words(min(known), now) if len(known) == len(times) else "not all of it yet"
