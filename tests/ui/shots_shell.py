@@ -44,6 +44,8 @@ from dflash_desktop.domain.engine_state import (
     Loading,
 )
 from dflash_desktop.domain.generation import DraftState, KvCachePrecision
+from dflash_desktop.domain.memory_budget import MemoryBudget
+from dflash_desktop.domain.memory_parts import parts_of_budget
 from dflash_desktop.domain.pair import (
     MeasurementKey,
     PairFolders,
@@ -84,6 +86,9 @@ STARTER = PairFolders(
     PIN.title,
     Path("/home/ada/.local/share/dflash-desktop/models/starter"),
     Path("/opt/dflash-desktop/resources/starter/draft"),
+)
+BUDGET = MemoryBudget(
+    207_000_000, 133_000_000, 912_000_000, 0, 225_000_000, 8192, is_estimated=False
 )
 OWN = PairFolders(
     "own",
@@ -174,8 +179,16 @@ def cards(state: CardState) -> tuple[PairCardContent, ...]:
         folder_facts(OWN, 5_212_000_000, None),
         is_own=True,
     )
+    is_here = state in (CardState.AVAILABLE, CardState.LOADED)
     starter = PairCardContent(
-        STARTER.id, STARTER.title, starter_note(PIN), state, facts, has_draft=True
+        STARTER.id,
+        STARTER.title,
+        starter_note(PIN),
+        state,
+        facts,
+        has_draft=True,
+        parts=parts_of_budget(BUDGET, 20_700_000_000) if is_here else (),
+        usable_bytes=20_700_000_000,
     )
     return (starter, own)
 

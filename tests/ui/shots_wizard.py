@@ -140,7 +140,7 @@ def choosing(
     for card in made.choose.findChildren(ChoiceCard)[: 1 if is_why else 0]:
         card.fold_button.click()
     if is_all:
-        made.choose.show_all()
+        made.choose.show_more()
     return made
 
 

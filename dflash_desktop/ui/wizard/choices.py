@@ -32,16 +32,33 @@ _NONE_FITS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choose page: the cards, the rest of the list, and what is marked."""
+    """The choose page: the cards, the rest in rank order, and what is marked.
+
+    What the rest says is made when it is shown: a catalogue may have a thousand pairs.
+    """
 
     best: tuple[ChoiceContent, ...]
-    others: tuple[ChoiceContent, ...]
+    others: tuple[Recommendation, ...]
+    usable_bytes: int
     chosen_id: str
     none_fits: str
 
     def find(self, pair_id: str) -> ChoiceContent | None:
         """The content of a pair, if it is there."""
-        return next((one for one in (*self.best, *self.others) if one.pair_id == pair_id), None)
+        for content in self.best:
+            if content.pair_id == pair_id:
+                return content
+        position = self.position(pair_id)
+        return None if position is None else self.row(position)
+
+    def position(self, pair_id: str) -> int | None:
+        """Where a pair is among the others, if it is there."""
+        found = (n for n, one in enumerate(self.others) if one.pair.id == pair_id)
+        return next(found, None)
+
+    def row(self, position: int) -> ChoiceContent:
+        """The content of one of the others."""
+        return choice_content(self.others[position], usable_bytes=self.usable_bytes)
 
 
 def choices_for(
@@ -77,14 +94,13 @@ def choices_for(
     is_starter_first = pool.kind is PoolKind.SYSTEM or not cards
     cards.insert(0 if is_starter_first else len(cards), try_card)
     shown = {one.pair.id for one in best}
-    others = [
-        choice_content(one, usable_bytes=usable) for one in ranked if one.pair.id not in shown
-    ]
-    known = {one.pair_id for one in (*cards, *others)}
+    others = tuple(one for one in ranked if one.pair.id not in shown)
+    known = {one.pair_id for one in cards} | {one.pair.id for one in others}
     usual = STARTER_PAIR_ID if is_starter_first else _first_runnable(best)
     return Choices(
         best=tuple(cards),
-        others=tuple(others),
+        others=others,
+        usable_bytes=usable,
         chosen_id=wanted_id if wanted_id in known else usual,
         none_fits="" if best else _NONE_FITS,
     )

@@ -18,10 +18,10 @@ from dflash_desktop.ui.wizard.machine_page import PAGE_WIDTH
 
 if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
-    from dflash_desktop.ui.wizard.choice_words import ChoiceContent
     from dflash_desktop.ui.wizard.choices import Choices
 
 CONTEXT_LENGTHS: Final = (2048, 4096, 8192, 16384, 32768, 65536, 131072)
+_ROWS_MORE: Final = 50
 _WORDS_PER_TOKEN: Final = 0.75
 _WORDS_PER_PAGE: Final = 400
 
@@ -36,8 +36,8 @@ class ChoosePage(PageColumn):
     def __init__(self, *, theme: Theme) -> None:
         super().__init__(width=PAGE_WIDTH)
         self._theme = theme
-        self._chosen_id = ""
-        self._others: tuple[ChoiceContent, ...] = ()
+        self._choices: Choices | None = None
+        self._limit = 0  # of the others, so many are shown
         self._cards: list[ChoiceCard] = []
         self._rows: list[ChoiceRow] = []
         self._group = QButtonGroup(self)
@@ -46,7 +46,7 @@ class ChoosePage(PageColumn):
         self._best.setSpacing(GAP_MEDIUM)
         self._none = Label(role=TextRole.WARN, wraps=True)
         self._all = Button("Show all", theme=theme, icon=IconName.CHEVRON_DOWN)
-        self._all.clicked.connect(self._on_show_all)
+        self._all.clicked.connect(self.show_more)
         self._list = QVBoxLayout()
         self._list.setSpacing(GAP_SMALL)
         own = Button("Use your own pair", theme=theme, kind=ButtonKind.LINK)
@@ -68,15 +68,14 @@ class ChoosePage(PageColumn):
         bottom.addWidget(self._all)
         bottom.addWidget(own)
         bottom.addStretch(1)
-        self.column.addLayout(bottom)
         self.column.addLayout(self._list)
+        self.column.addLayout(bottom)
         self.column.addStretch(1)
 
     def show_choices(self, choices: Choices) -> None:
         """The cards and the folded rest; without a larger one that fits this is said."""
-        best, others, none_fits = choices.best, choices.others, choices.none_fits
-        chosen_id = choices.chosen_id
-        self._chosen_id = chosen_id
+        best, none_fits = choices.best, choices.none_fits
+        self._choices = choices
         while len(self._cards) > len(best):
             _drop(self._group, self._cards.pop())
         while len(self._cards) < len(best):
@@ -89,12 +88,10 @@ class ChoosePage(PageColumn):
             card.show_content(content)
         self._none.show_text(none_fits)
         self._none.setVisible(bool(none_fits))
-        self._others = others
-        self._all.setText(f"Show all {len(best) + len(others)}")
-        self._all.setVisible(bool(others) and not self._rows)
-        if self._rows or any(one.pair_id == chosen_id for one in others):
-            self._show_rows()
-        self._mark_chosen()
+        position = choices.position(choices.chosen_id)
+        if position is not None:
+            self._limit = max(self._limit, position + 1)
+        self._show_rows(choices)
 
     def show_context(self, tokens: int) -> None:
         """Which length of conversations the fit is counted for."""
@@ -128,33 +125,39 @@ class ChoosePage(PageColumn):
         row.addStretch(1)
         return row
 
-    def show_all(self) -> None:
-        """Unfold everything else, also what is too big."""
-        self._show_rows()
+    def show_more(self) -> None:
+        """Unfold more of the others, also what is too big, and go on there."""
+        if self._choices is None:
+            return
+        first_new = len(self._rows)
+        self._limit = first_new + _ROWS_MORE
+        self._show_rows(self._choices)
+        if first_new < len(self._rows):
+            self._rows[first_new].radio.setFocus(Qt.FocusReason.TabFocusReason)
 
-    def _on_show_all(self) -> None:
-        self._show_rows()
-        if self._rows:
-            self._rows[0].radio.setFocus(Qt.FocusReason.TabFocusReason)
-
-    def _show_rows(self) -> None:
-        self._all.hide()
-        while len(self._rows) > len(self._others):
+    def _show_rows(self, choices: Choices) -> None:
+        wanted = min(self._limit, len(choices.others))
+        while len(self._rows) > wanted:
             _drop(self._group, self._rows.pop())
-        while len(self._rows) < len(self._others):
+        while len(self._rows) < wanted:
             row = ChoiceRow(theme=self._theme)
             row.chosen.connect(self.pair_chosen)
             self._group.addButton(row.radio)
             self._list.addWidget(row)
             self._rows.append(row)
-        for row, content in zip(self._rows, self._others, strict=True):
-            row.show_content(content)
-        self._mark_chosen()
+        for position, row in enumerate(self._rows):
+            row.show_content(choices.row(position))
+        left = len(choices.others) - wanted
+        self._all.setVisible(left > 0)
+        every = len(choices.best) + len(choices.others)
+        is_last = left <= _ROWS_MORE
+        self._all.setText(f"Show all {every}" if is_last else f"Show {_ROWS_MORE} more of {every}")
+        self._mark_chosen(choices.chosen_id)
 
-    def _mark_chosen(self) -> None:
+    def _mark_chosen(self, pair_id: str) -> None:
         shown: list[ChoiceCard | ChoiceRow] = [*self._cards, *self._rows]
         for card in shown:
-            if card.pair_id == self._chosen_id:
+            if card.pair_id == pair_id:
                 card.radio.setChecked(True)
 
 
