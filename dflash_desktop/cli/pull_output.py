@@ -79,7 +79,8 @@ class PullOutput:
             self._json_progress(transfer)
         elif self._is_terminal:
             columns = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[K{progress_line(transfer)[:columns]}", end="", file=sys.stderr)
+            # Blanks, and no escape sequence: older consoles of Windows would show it.
+            print(f"\r{progress_line(transfer)[:columns]:<{columns}}", end="", file=sys.stderr)
             sys.stderr.flush()
         else:
             self._plain_progress(transfer)
