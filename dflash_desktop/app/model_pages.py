@@ -108,7 +108,7 @@ class ModelPages:
             pool_of=services.memory.pool,
             on_problem=self._window.show_problem,
         )
-        pane.own_pair_form.get_requested.connect(self._get_pair)
+        pane.own_pair_form.added.get_requested.connect(self._get_pair)
         self._library = LibraryPresenter(
             view=pane.library,
             shelf=services.models,

@@ -273,13 +273,18 @@ async def test_a_pair_of_the_hub_joins_the_list_and_can_be_got(
     assert "cannot be told without its size" in await words_of(form, "without its size")
     parameters.setText("8,2")
     add.click()
-    await words_of(form, "is in the setup's list")
+    await words_of(form, "In the setup's list")
     (pair,) = OwnPairs(tmp_path / "pairs.json").pairs()
     assert pair.target.parameters == 8_200_000_000
     get = next(b for b in form.findChildren(QPushButton) if b.text() == "Get it")
-    with qtbot.waitSignal(form.get_requested) as asked:
+    assert form.focusWidget() is get
+    with qtbot.waitSignal(form.added.get_requested) as asked:
         get.click()
     assert asked.args == [pair.id]
+    (remove,) = form.added.findChildren(QToolButton)
+    remove.click()
+    await until(lambda: form.added.isHidden())
+    assert OwnPairs(tmp_path / "pairs.json").pairs() == ()
 
 
 async def test_a_folder_and_a_repository_do_not_make_a_pair(setup: Setup, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from enum import StrEnum
 
+NAMES_WIDTH: Final = 136
+"""Of the column of names, so that the fields below each other begin at one line."""
 _BILLION: Final = 1_000_000_000
 
 
@@ -37,6 +39,8 @@ class HubFactsForm(QWidget):
         self._prebuilt = QCheckBox("Both are in OpenVINO form, ready to run")
         self._prebuilt.setChecked(True)
         grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setColumnMinimumWidth(0, NAMES_WIDTH)
         grid.setHorizontalSpacing(GAP)
         grid.setVerticalSpacing(GAP_SMALL)
         grid.setColumnStretch(1, 1)

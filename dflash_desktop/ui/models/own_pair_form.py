@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, 
 from dflash_desktop.domain.own_pair import repository_name
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.ui.icons import IconName
-from dflash_desktop.ui.models.hub_facts_form import HubFactsForm
+from dflash_desktop.ui.models.hub_facts_form import NAMES_WIDTH, HubFactsForm
+from dflash_desktop.ui.models.own_pair_list import OwnPairList
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
@@ -36,12 +37,11 @@ _MIXED = Problem(
 
 class OwnPairForm(SurfaceFrame):
     """Signals: `add_requested(title, target_dir, draft_dir)`, the last None without a draft;
-    `hub_pair_requested(OwnPairEntry)`; `get_requested(pair_id)` for a hub pair that was added.
+    `hub_pair_requested(OwnPairEntry)`. The hub pairs that are there already are in `added`.
     """
 
     add_requested = Signal(str, object, object)
     hub_pair_requested = Signal(object)
-    get_requested = Signal(str)
 
     def __init__(
         self,
@@ -52,7 +52,6 @@ class OwnPairForm(SurfaceFrame):
     ) -> None:
         super().__init__(Surface.CARD, parent)
         self._theme = theme
-        self._added_id = ""
         self._title = QLineEdit()
         self._title.setPlaceholderText(
             "The folder's or repository's name, if you leave this empty"
@@ -63,13 +62,10 @@ class OwnPairForm(SurfaceFrame):
         self._add = Button("Add this pair", theme=theme, kind=ButtonKind.PRIMARY)
         self._add.clicked.connect(self._on_add_clicked)
         self._problem = ProblemView(theme=theme, report=report)
-        self._done = Label(role=TextRole.GOOD, wraps=True)
-        self._get = Button("Get it", theme=theme, icon=IconName.DOWNLOAD)
-        self._get.clicked.connect(lambda: self.get_requested.emit(self._added_id))
+        self.added = OwnPairList(theme=theme)
         bottom = QHBoxLayout()
         bottom.addWidget(self._add)
-        bottom.addWidget(self._get)
-        bottom.addWidget(self._done, 1)
+        bottom.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(GAP, GAP, GAP, GAP)
         column.setSpacing(GAP)
@@ -86,10 +82,9 @@ class OwnPairForm(SurfaceFrame):
         column.addWidget(self._facts)
         column.addWidget(self._problem)
         column.addLayout(bottom)
+        column.addWidget(self.added)
         for field in (self._target, self._draft):
             field.textChanged.connect(self._on_text_changed)
-        self._get.hide()
-        self._done.hide()
         self._on_text_changed()
 
     def show_checking(self, is_checking: bool) -> None:
@@ -110,15 +105,6 @@ class OwnPairForm(SurfaceFrame):
         self._facts.clear()
         self._problem.clear()
 
-    def show_added(self, pair_id: str, title: str) -> None:
-        """A pair of repositories is in the setup's list now."""
-        self.clear()
-        self._added_id = pair_id
-        self._done.show_text(f"{title} is in the setup's list.")
-        self._done.show()
-        self._get.show()
-        self._get.setFocus()
-
     def focus_target(self) -> None:
         """Put the caret where the form begins."""
         self._target.setFocus()
@@ -127,6 +113,7 @@ class OwnPairForm(SurfaceFrame):
         grid = QGridLayout()
         grid.setHorizontalSpacing(GAP)
         grid.setVerticalSpacing(GAP_SMALL)
+        grid.setColumnMinimumWidth(0, NAMES_WIDTH)
         grid.setColumnStretch(1, 1)
         rows = (
             ("Target", "The model that answers.", self._target),
@@ -162,9 +149,6 @@ class OwnPairForm(SurfaceFrame):
         self._add.setEnabled(bool(target))
         self._add.setToolTip("" if target else "Choose the target first.")
         self._facts.setVisible(_is_repository(target))
-        if target:
-            self._done.hide()
-            self._get.hide()
 
     def _on_add_clicked(self) -> None:
         target, draft = self._target.text().strip(), self._draft.text().strip()

@@ -99,6 +99,10 @@ class ModelsPresenter:
         pane.own_pair_form.hub_pair_requested.connect(
             lambda entry: self._adding.start(self._add_hub_pair(entry))
         )
+        pane.own_pair_form.added.remove_requested.connect(
+            lambda pair_id: self._adding.start(self._remove_hub_pair(pair_id))
+        )
+        self._adding.start(self._show_hub_pairs())
         pane.run_form.device_chosen.connect(lambda d: self._tasks.start(self._use_device(d)))
         pane.run_form.precision_chosen.connect(lambda p: self._tasks.start(self._use_precision(p)))
         self._show_choices()
@@ -191,7 +195,18 @@ class ModelsPresenter:
 
     async def _add_hub_pair(self, entry: OwnPairEntry) -> None:
         pair = await asyncio.to_thread(self._own_pairs.add, entry)
-        self._pane.own_pair_form.show_added(pair.id, pair.title)
+        self._pane.own_pair_form.clear()
+        await self._show_hub_pairs()
+        self._pane.own_pair_form.added.focus_pair(pair.id)
+
+    async def _remove_hub_pair(self, pair_id: str) -> None:
+        await asyncio.to_thread(self._own_pairs.remove, pair_id)
+        await self._show_hub_pairs()
+        self._pane.own_pair_form.focus_target()
+
+    async def _show_hub_pairs(self) -> None:
+        pairs = await asyncio.to_thread(self._own_pairs.pairs)
+        self._pane.own_pair_form.added.show_pairs(tuple((p.id, p.title) for p in pairs))
 
     async def _remove(self, pair_id: str) -> None:
         self._library.remove(pair_id)
