@@ -43,6 +43,7 @@ from dflash_desktop.services.model_removal import (
 )
 from dflash_desktop.services.model_store import (
     install_folder,
+    installed_already,
     model_key,
     remove_superseded,
 )
@@ -65,9 +66,8 @@ _log = logging.getLogger(__name__)
 class ModelLibrary:
     """The models of this installation; what another process changes is seen after `refresh`.
 
-    Everything runs in the loop's thread and returns at once, or is a coroutine whose blocking
-    part runs in another thread. `in_use` gives the folders that this process has loaded now,
-    `added_pairs` those pairs of folders that a person made.
+    `in_use` gives the folders that this process has loaded now, `added_pairs` the pairs of folders
+    that a person made. What is no coroutine returns at once.
     """
 
     def __init__(
@@ -143,8 +143,9 @@ class ModelLibrary:
         """Take in a folder whose files were all verified while they arrived.
 
         What it is, its role and its precision, is found here. An older model of the same id goes
-        once this one is in place. A model of no repository needs a `model_id`. Raises `AppError`
-        as `install_folder` and `library_changing` do; `incoming` is then still there.
+        once this one is in place, or stays if nothing is new. A model of no repository needs a
+        `model_id`. Raises `AppError` as `install_folder` and `library_changing` do; `incoming` is
+        then still there.
         """
 
         def work() -> InstalledModel:
@@ -162,6 +163,9 @@ class ModelLibrary:
             )
             models_dir = self._paths.models_dir
             with problems.written(title or model_id or repo_id), library_changing(self._paths):
+                known = installed_already(incoming, manifest, models_dir=models_dir)
+                if known is not None:
+                    return known
                 model = install_folder(
                     incoming, manifest, models_dir=models_dir, model_id=model_id, title=title
                 )

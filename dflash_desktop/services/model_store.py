@@ -23,7 +23,13 @@ from dflash_desktop.domain.file_names import RECORD_FOLDER
 from dflash_desktop.domain.library import InstalledModel, ModelCondition
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.atomic_file import write_problem
-from dflash_desktop.services.file_tree import is_link, rename_folder, sizes_of, tree_entries
+from dflash_desktop.services.file_tree import (
+    is_link,
+    is_same,
+    rename_folder,
+    sizes_of,
+    tree_entries,
+)
 from dflash_desktop.services.model_manifest import (
     ModelRecord,
     encode_record,
@@ -159,6 +165,23 @@ def install_folder(
             write_problem(error, what=f"“{record.title}”", kept="Nothing that arrived is lost.")
         ) from error
     return with_condition(record, folder, record_dir(folder), is_ours=True)
+
+
+def installed_already(
+    incoming: Path, manifest: ModelManifest, *, models_dir: Path
+) -> InstalledModel | None:
+    """The model that is there, if every file that arrived is a second name of one of its own.
+
+    So it is when nothing had changed. Blocking; what arrived can then be dropped.
+    """
+    for model in own_models(models_dir):
+        there = model.manifest
+        is_it = (there.repo_id, there.commit) == (manifest.repo_id, manifest.commit)
+        if is_it and set(there.files) == set(manifest.files):
+            names = [file.path for file in there.files]
+            if all(is_same(incoming / name, model.path / name) for name in names):
+                return model
+    return None
 
 
 def superseded_models(models_dir: Path) -> tuple[InstalledModel, ...]:

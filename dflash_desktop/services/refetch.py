@@ -127,7 +127,13 @@ class ModelRefetch:
         finally:
             lock.release()
         left = tuple(one for one in report.differences if one.path not in wanted)
-        mended = replace(report, differences=left, at=utc_now())
+        mended = replace(
+            report,
+            checked_files=len(model.manifest.files),  # the rest while they arrived
+            checked_bytes=model.manifest.size_bytes,
+            differences=left,
+            at=utc_now(),
+        )
         await self._library.keep_report(model, mended)
         return Repaired(wanted, mended)
 

@@ -161,3 +161,31 @@ async def test_a_use_is_noted_whatever_way_the_folder_was_named(
     await library.note_used(PairFolders("", "", link, None))
     assert library.known(TARGET).last_used_at is not None
     assert library.known(DRAFT).last_used_at is None
+
+
+async def test_the_same_files_again_leave_the_model_where_it_is(
+    paths: AppPaths, tmp_path: Path
+) -> None:
+    library = ModelLibrary(paths=paths)
+    await with_both(library, paths)
+    target = library.known(TARGET)
+    again = paths.incoming_dir / "again"
+    again.mkdir()
+    for file in target.manifest.files:  # as a transfer brings back what is here already
+        (again / file.path).hardlink_to(target.path / file.path)
+    same = await library.install(
+        again,
+        repo_id=TARGET,
+        commit=COMMIT,
+        endpoint="https://h",
+        files=target.manifest.files,
+    )
+    assert same == target
+
+    weights = again / "openvino_model.bin"
+    weights.write_bytes(weights.read_bytes())  # still the same file
+    (again / "config.json").unlink()
+    (again / "config.json").write_bytes((target.path / "config.json").read_bytes())
+    new = await install(library, again, TARGET)  # one file was fetched anew: it may mend
+    assert new.path != target.path
+    assert not target.path.exists()
