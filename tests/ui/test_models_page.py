@@ -356,8 +356,13 @@ def test_a_pair_of_the_library_says_where_it_came_from_and_when_it_was_verified(
     assert facts["Verified"] == "not all of it yet"
 
 
-def test_a_target_that_has_a_pair_with_a_draft_is_not_listed_twice(tmp_path: Path) -> None:
+def test_a_target_alone_has_no_second_card_above_the_list_unless_it_was_chosen(
+    tmp_path: Path,
+) -> None:
     both = PairFolders("both", "Both", tmp_path / "t", tmp_path / "d")
     alone = PairFolders("alone", "Alone", tmp_path / "t", None)
-    other = PairFolders("other", "Other", tmp_path / "o", None)
-    assert shown_pairs((both, alone, other)) == [both, other]
+    own = PairFolders("own", "Own", tmp_path / "elsewhere", None)
+    pairs, folders = (both, alone, own), {tmp_path / "t", tmp_path / "d"}
+    assert shown_pairs(pairs, library_folders=folders, chosen_id="") == [both, own]
+    shown = shown_pairs(pairs, library_folders=folders, chosen_id="alone")
+    assert shown == [alone, both, own]

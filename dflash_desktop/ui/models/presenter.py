@@ -21,7 +21,7 @@ from dflash_desktop.ui.models.words import (
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
     from pathlib import Path
 
     from dflash_desktop.domain.devices import Device
@@ -116,7 +116,12 @@ class ModelsPresenter:
         if status.state is not StarterState.READY:
             contents.append(self._starter_card(_STARTER_STATES[status.state], status.detail))
         self._by_folder = {model.path: model for model in self._models()}
-        pairs = shown_pairs(self._library.pairs())
+        chosen = self._pairs.chosen
+        pairs = shown_pairs(
+            self._library.pairs(),
+            library_folders=self._by_folder,
+            chosen_id="" if chosen is None else chosen.id,
+        )
         contents += [self._card(pair) for pair in pairs]
         self._budgets.find_out(pairs)
         self._pane.show_cards(tuple(contents))
@@ -219,7 +224,18 @@ class ModelsPresenter:
         self._settings.change(kv_cache_precision=precision)
 
 
-def shown_pairs(pairs: tuple[PairFolders, ...]) -> list[PairFolders]:
-    """All but those targets alone that another pair offers, too, with a draft to leave out."""
-    with_draft = {pair.target_dir for pair in pairs if pair.draft_dir is not None}
-    return [p for p in pairs if p.draft_dir is not None or p.target_dir not in with_draft]
+def shown_pairs(
+    pairs: tuple[PairFolders, ...], *, library_folders: Collection[Path], chosen_id: str
+) -> list[PairFolders]:
+    """What has a card: pairs with a draft, one's own, and what was chosen, which comes first.
+
+    A target alone stands in the list of what is on this disk, and can be loaded from there.
+    """
+    shown = [
+        pair
+        for pair in pairs
+        if pair.draft_dir is not None
+        or pair.target_dir not in library_folders
+        or pair.id == chosen_id
+    ]
+    return sorted(shown, key=lambda pair: pair.id != chosen_id)
