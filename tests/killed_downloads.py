@@ -34,6 +34,7 @@ class KilledDownload:
     total_bytes: int
     sent_bytes: int
     most_again_bytes: int  # of one file after one kill
+    continued_answers: int  # that began in the middle of a file
     left_over: tuple[str, ...]
 
     @property
@@ -76,6 +77,9 @@ def kill_again_and_again(
         total_bytes=sum(len(file.content) for file in repo.files),
         sent_bytes=sum(hub.sent_bytes(file.path) for file in repo.files),
         most_again_bytes=max(_most_again(hub, file) for file in repo.files),
+        continued_answers=sum(
+            bool(body.range_start) for file in repo.files for body in hub.bodies(file.path)
+        ),
         left_over=tuple(p.name for p in (paths.incoming_dir / "transfers").iterdir()),
     )
 
