@@ -43,6 +43,7 @@ def few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     prompts = load_bench_prompts()
     few = msgspec.structs.replace(prompts, fast=prompts.fast[1:3])
     monkeypatch.setattr(benchmark, "load_bench_prompts", lambda: few)
+    monkeypatch.setattr(bench_plan, "ROUNDS", 1)
     monkeypatch.setattr(bench_plan, "SHORT_LADDER", (7,))
     monkeypatch.setattr(bench_plan, "FAST_BUDGET_SECONDS", 4.0)
     monkeypatch.setattr(bench_plan, "FAST_MIN_TOKENS", 40)
