@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflash_desktop.services.catalogue_store import load_catalogue, load_known_drivers
+from dflash_desktop.services.catalogue_store import load_catalogue_with_own, load_known_drivers
 from dflash_desktop.ui.wizard.pane import WizardPane
 from dflash_desktop.ui.wizard.parts import SetupParts
 from dflash_desktop.ui.wizard.presenter import WizardPresenter
@@ -33,7 +33,7 @@ def build_setup(
     parts = SetupParts(
         pin=services.pin,
         probe=services.hardware,
-        load_catalogue=lambda: load_catalogue(own_file=paths.own_pairs_file),
+        load_catalogue=lambda: load_catalogue_with_own(paths.own_pairs_file),
         load_known_drivers=load_known_drivers,
         starter=services.starter,
         transfers=services.downloads,

@@ -78,6 +78,17 @@ def load_catalogue(*, own_file: Path | None = None) -> Catalogue:
     return Catalogue(pairs, {**own.sources, **catalogue.sources})
 
 
+def load_catalogue_with_own(own_file: Path) -> tuple[Catalogue, Problem | None]:
+    """As `load_catalogue`, for where a damaged file of the person's must not be in the way.
+
+    Its problem is returned beside the program's own pairs.
+    """
+    try:
+        return load_catalogue(own_file=own_file), None
+    except AppError as error:
+        return load_catalogue(), error.problem
+
+
 def decode_catalogue(data: bytes) -> Catalogue:
     """A catalogue from its JSON. Raises `msgspec.MsgspecError` for whatever is not quite right:
 

@@ -10,6 +10,7 @@ from dflash_desktop.domain.catalogue import Catalogue
 from dflash_desktop.domain.gpu_findings import KnownDriver
 from dflash_desktop.domain.hardware import HardwareReport
 from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.problems import Problem
 from dflash_desktop.domain.starter import StarterPin
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.settings_store import SettingsStore
@@ -36,7 +37,8 @@ class SetupParts:
 
     pin: StarterPin
     probe: MachineLook
-    load_catalogue: Callable[[], Catalogue]  # raises AppError
+    load_catalogue: Callable[[], tuple[Catalogue, Problem | None]]
+    """With what is wrong with the person's own part, which is left out then."""
     load_known_drivers: Callable[[], tuple[KnownDriver, ...]]
     starter: StarterInstall
     transfers: Transfers

@@ -53,7 +53,11 @@ class WizardPresenter:
         self._on_problem = on_problem
         self._settings = parts.settings
         self._survey = Survey(
-            machine=pane.machine, choose=pane.choose, parts=parts, on_change=self._on_looked
+            machine=pane.machine,
+            choose=pane.choose,
+            parts=parts,
+            on_change=self._on_looked,
+            on_problem=on_problem,
         )
         self._starter = StarterPresenter(
             pane=pane.starter, starter=parts.starter, on_change=self._on_starter_change
@@ -169,8 +173,10 @@ class WizardPresenter:
                 self._on_arrived(STARTER_PAIR_ID)
             case SetupStep.GET:
                 self._go(SetupStep.GET)  # what is here already arrives at once
-            case _:
+            case SetupStep.READY:
                 self._pane.left.emit()
+            case SetupStep.CHOOSE:
+                pass  # nothing is judged yet, and the way on is closed
 
     def _on_back(self) -> None:
         self._go(_STEPS[max(0, _STEPS.index(self._pane.step) - 1)])
@@ -203,11 +209,7 @@ class WizardPresenter:
         self._show_next()
 
     def _chosen_pair(self) -> CataloguePair | None:
-        try:
-            return self._survey.find_pair(self.place.pair_id)
-        except AppError as error:
-            self._on_problem(error.problem)
-            return None
+        return self._survey.find_pair(self.place.pair_id)
 
     def _is_chosen_loadable(self) -> bool:
         if self.place.pair_id == STARTER_PAIR_ID:

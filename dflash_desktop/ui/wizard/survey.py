@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 
 class Survey:
-    """`on_change` is called after each look, whether it went well or not."""
+    """`on_change` is called after each look, whether it went well or not.
+
+    `on_problem` shows what is wrong without being in the way.
+    """
 
     def __init__(
         self,
@@ -43,12 +46,14 @@ class Survey:
         choose: ChoosePage,
         parts: SetupParts,
         on_change: Callable[[], None],
+        on_problem: Callable[[Problem], None],
     ) -> None:
         self._machine = machine
         self._choose = choose
         self._parts = parts
         self._settings = parts.settings
         self._on_change = on_change
+        self._on_problem = on_problem
         self._report: HardwareReport | None = None
         self._devices: DeviceReport | None = None
         self._reclaimable_bytes = 0
@@ -75,7 +80,7 @@ class Survey:
             self.look()
 
     def find_pair(self, pair_id: str) -> CataloguePair | None:
-        """The pair of the catalogue with this id. Raises `AppError` for damaged own pairs."""
+        """The pair of the catalogue with this id."""
         pairs = self._pairs().pairs
         return next((pair for pair in pairs if pair.id == pair_id), None)
 
@@ -149,7 +154,9 @@ class Survey:
 
     def _pairs(self) -> Catalogue:
         if self._catalogue is None:
-            self._catalogue = self._parts.load_catalogue()
+            self._catalogue, problem = self._parts.load_catalogue()
+            if problem is not None:
+                self._on_problem(problem)
         return self._catalogue
 
     def _show_problem(self, problem: Problem) -> None:

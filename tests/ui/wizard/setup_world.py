@@ -19,7 +19,7 @@ from dflash_desktop.domain.transfer import (
     TransferRequest,
     TransferState,
 )
-from dflash_desktop.services.catalogue_store import load_catalogue, load_known_drivers
+from dflash_desktop.services.catalogue_store import load_catalogue_with_own, load_known_drivers
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.starter_store import starter_resources
 from dflash_desktop.ui.wizard.pane import WizardPane
@@ -148,7 +148,7 @@ class SetupWorld:
             parts=SetupParts(
                 pin=PIN,
                 probe=self.probe,
-                load_catalogue=lambda: load_catalogue(own_file=self.own_pairs_file),
+                load_catalogue=lambda: load_catalogue_with_own(self.own_pairs_file),
                 load_known_drivers=load_known_drivers,
                 starter=self.starter,
                 transfers=self.transfers,

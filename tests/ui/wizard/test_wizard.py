@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING
 import pytest_asyncio
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QComboBox,
     QDoubleSpinBox,
     QPlainTextEdit,
     QRadioButton,
+    QWidget,
 )
 
 from dflash_desktop.domain.hardware import HardwareReport, LinuxGraphics
 from dflash_desktop.domain.linux_findings import linux_findings
 from dflash_desktop.domain.memory_parts import PartKind
+from dflash_desktop.domain.own_pair import OwnPairEntry
 from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState
 from dflash_desktop.domain.transfer import Transfer, TransferState
+from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.ui.widgets.device_box import DeviceBox
 from dflash_desktop.ui.wizard.choice_card import ChoiceCard
 from dflash_desktop.ui.wizard.choice_row import ChoiceRow
@@ -331,3 +335,49 @@ async def test_the_device_is_chosen_by_what_it_is_and_the_memory_follows(
     assert "A380" in world.settings.value.device
     assert "GPU." not in world.settings.value.device  # never by its place in a list
     assert "Intel Arc A380, 6 GB of its own" in world.words()
+
+
+async def test_an_own_pair_is_found_marked_in_the_choice(world: SetupWorld) -> None:
+    await on_choose(world)
+    pair = OwnPairs(world.own_pairs_file).add(
+        OwnPairEntry("ada/Mine", parameters=400_000_000_000, title="Mine")
+    )
+    world.presenter.show_pair(pair.id)
+    assert rows(world)[pair.id].radio.isChecked()  # at the end of the list, and still there
+    assert "Too big" in world.button("Get it").toolTip()
+
+
+async def test_damaged_own_pairs_are_told_and_are_not_in_the_way(world: SetupWorld) -> None:
+    await on_choose(world)
+    world.own_pairs_file.write_text("{", encoding="utf-8")
+    world.presenter.show_pair(QWEN)  # which reads them anew
+    assert cards(world)[QWEN].radio.isChecked()
+    (problem,) = world.problems
+    assert "Your own pairs could not be read" in problem.headline
+
+
+async def test_every_control_has_a_name_and_can_be_reached_with_tab(world: SetupWorld) -> None:
+    await on_choose(world)
+    world.button("Why?").click()
+    world.pane.choose.show_more()
+    for step in (SetupStep.CHOOSE, SetupStep.MACHINE):
+        assert world.is_at(step)
+        QApplication.processEvents()
+        controls = {
+            widget
+            for widget in world.pane.findChildren(QWidget)
+            if widget.isVisible()
+            and widget.isEnabled()
+            and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+            and not isinstance(widget.parent(), QDoubleSpinBox)
+        }
+        for control in controls:
+            words = control.text() if isinstance(control, QAbstractButton) else ""
+            assert control.accessibleName() or words, control
+        reached = set()
+        for _ in range(len(controls) + 5):
+            world.press(Qt.Key.Key_Tab)
+            reached.add(world.focused())
+        radios = {control for control in controls if isinstance(control, QRadioButton)}
+        assert controls - radios <= reached  # one Tab goes to all of a group, arrows within it
+        world.button("Back").click()
