@@ -50,7 +50,7 @@ class Services:
             paths=paths, launcher=launcher, engine=self.engine, resources=resources
         )
         self.hardware = HardwareProbe(
-            launcher=launcher, models_dir=paths.models_dir, memory_file=paths.hardware_file
+            launcher=launcher, models_dir=lambda: paths.models_dir, memory_file=paths.hardware_file
         )
         self.measurements = MeasurementStore(paths.measurements_file)
         self.conversations = ConversationStore(paths.conversations_dir)

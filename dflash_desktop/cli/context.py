@@ -66,7 +66,7 @@ class CommandContext:
 
         return HardwareProbe(
             launcher=self.launcher,
-            models_dir=self.paths.models_dir,
+            models_dir=lambda: self.paths.models_dir,
             memory_file=self.paths.hardware_file,
         )
 

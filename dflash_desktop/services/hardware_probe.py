@@ -22,6 +22,7 @@ from dflash_desktop.services.device_probe import PROBE_LIMIT_SECONDS, probe_devi
 from dflash_desktop.services.system_probe import devices_without_openvino, system_facts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from dflash_desktop.services.worker_launch import WorkerLauncher
@@ -39,13 +40,13 @@ class _Remembered:
 
 
 class HardwareProbe:
-    """Makes hardware reports; `models_dir` is on the disk that models go to."""
+    """Makes hardware reports; `models_dir` tells the folder of models, which may be moved."""
 
     def __init__(
         self,
         *,
         launcher: WorkerLauncher,
-        models_dir: Path,
+        models_dir: Callable[[], Path],
         memory_file: Path,
         limit_seconds: float = PROBE_LIMIT_SECONDS,
     ) -> None:
@@ -62,7 +63,7 @@ class HardwareProbe:
         limit is told in `HardwareReport.probe`, and then there is the processor alone.
         """
         async with self._turn:
-            facts = await asyncio.to_thread(system_facts, self._models_dir)
+            facts = await asyncio.to_thread(system_facts, self._models_dir())
             devices, probe = await probe_devices(
                 self._launcher.probe(), limit_seconds=self._limit_seconds
             )
@@ -84,7 +85,7 @@ class HardwareProbe:
             kept = msgspec.json.decode(self._memory_file.read_bytes(), type=_Remembered)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
-        facts = system_facts(self._models_dir)
+        facts = system_facts(self._models_dir())
         if kept.key != _key(facts) or kept.probe.outcome is not ProbeOutcome.COMPLETE:
             return None
         return _reports(kept.devices, facts, kept.probe)

@@ -32,7 +32,7 @@ def probe_of(tmp_path: Path, *mishaps: Mishap, limit_seconds: float = 20.0) -> H
     script = Script(mishaps=mishaps)
     return HardwareProbe(
         launcher=fake_launcher(script, log_dir=tmp_path / "logs"),
-        models_dir=tmp_path,
+        models_dir=lambda: tmp_path,
         memory_file=tmp_path / "hardware.json",
         limit_seconds=limit_seconds,
     )
@@ -149,7 +149,7 @@ async def test_a_damaged_memory_counts_as_none(tmp_path: Path, content: bytes) -
 async def test_the_real_probe_sees_this_processor_within_its_time(tmp_path: Path) -> None:
     probe = HardwareProbe(
         launcher=WorkerLauncher(log_dir=tmp_path / "logs"),
-        models_dir=tmp_path,
+        models_dir=lambda: tmp_path,
         memory_file=tmp_path / "hardware.json",
     )
     report, devices = await probe.look()

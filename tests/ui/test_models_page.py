@@ -110,7 +110,7 @@ class Setup:
             engine=under_test.engine,
             probe=HardwareProbe(
                 launcher=under_test.launcher,
-                models_dir=folder,
+                models_dir=lambda: folder,
                 memory_file=folder / "hardware.json",
             ),
             settings=self.settings,
