@@ -23,7 +23,7 @@ from dflash_desktop.services.added_models import (
     records_of_added,
 )
 from dflash_desktop.services.file_tree import is_same
-from dflash_desktop.services.installed_pairs import installed_pairs
+from dflash_desktop.services.installed_pairs import KeptPairs
 from dflash_desktop.services.library_lock import library_changing
 from dflash_desktop.services.library_place import absence
 from dflash_desktop.services.model_description import describe_model
@@ -82,6 +82,7 @@ class ModelLibrary:
         self._added_pairs = added_pairs
         self._marks = ModelsInUse(paths.in_use_dir)
         self._models: tuple[InstalledModel, ...] | None = None
+        self._pairs = KeptPairs(paths.own_pairs_file)
         self._listeners: list[Callable[[], None]] = []
 
     def models(self) -> tuple[InstalledModel, ...]:
@@ -108,8 +109,7 @@ class ModelLibrary:
 
     def pairs(self) -> tuple[PairFolders, ...]:
         """What can be loaded: catalogue pairs whose parts are both here, then targets alone."""
-        models = self.models()
-        return installed_pairs(models, self._paths.own_pairs_file) if models else ()
+        return self._pairs.of(self.models())
 
     def folders_in_use(self) -> tuple[Path, ...]:
         """The folders of models that are loaded now, here or by another process. Blocking."""

@@ -113,6 +113,7 @@ async def measure(paths: AppPaths, theme: Theme) -> tuple[float, list[float], fl
         probe=QuietProbe(),
         settings=settings,
         own_pairs=OwnPairs(paths.own_pairs_file),
+        models=models.models,
         machine=FakeProbe("arc_140v_32gb"),
         pool_of=pool_of,
         on_problem=lambda problem: None,

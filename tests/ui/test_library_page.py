@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QPushBu
 
 from dflash_desktop.domain.library import ModelCondition, RemovalPlan, WorkProgress
 from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.model_store import install_folder
 from dflash_desktop.services.model_verification import bad_paths
@@ -233,6 +234,19 @@ async def test_loading_takes_the_pair_with_a_draft_first(setup: Setup) -> None:
     setup.press("Open folder")
     assert setup.loaded == ["both"]
     assert setup.opened == [first.path]
+
+
+async def test_a_library_whose_disk_is_gone_is_said_and_looked_for_again(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = Problem("library_absent", "The disk is not there.", "", remedies=(Remedy.RETRY,))
+    monkeypatch.setattr(setup.library, "absence", lambda: gone)
+    setup.presenter.look()
+    await until(lambda: setup.says(gone.headline))
+    monkeypatch.setattr(setup.library, "absence", lambda: None)
+    again = next(b for b in setup.view.findChildren(QPushButton) if b.text() == "Try again")
+    again.click()
+    await until(lambda: not setup.says(gone.headline))
 
 
 async def test_search_and_order_find_a_model(setup: Setup, tmp_path: Path) -> None:

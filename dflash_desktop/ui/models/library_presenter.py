@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         WorkProgress,
     )
     from dflash_desktop.domain.pair import PairFolders
+    from dflash_desktop.domain.problems import Problem
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.refetch import Repaired
     from dflash_desktop.ui.models.library_view import LibraryView
@@ -40,6 +42,9 @@ class ModelShelf(Protocol):
 
     def models(self) -> tuple[InstalledModel, ...]:
         """All, as last read."""
+
+    def absence(self) -> Problem | None:
+        """Why there are none, if their disk is not there."""
 
     def find(self, model_id: str) -> InstalledModel | None:
         """One of them."""
@@ -101,6 +106,7 @@ class LibraryPresenter:
         self._adding = TaskScope(owner=view, on_problem=view.show_problem)
         self._ends = [shelf.subscribe(self.refresh), engine.subscribe(lambda _: self.refresh())]
         card = view.card
+        view.look_requested.connect(self.look)
         view.search_changed.connect(lambda *_: self.refresh())
         view.model_chosen.connect(lambda _: self._show_card())
         view.folder_chosen.connect(lambda f: self._adding.start(self._add(Path(f))))
@@ -116,7 +122,7 @@ class LibraryPresenter:
 
     def look(self) -> None:
         """Read the disk anew: a stick may be there now, or another program's download."""
-        self._tasks.start(self._shelf.refresh())
+        self._tasks.start(self._look())
 
     def refresh(self) -> None:
         """Show what is known now."""
@@ -142,6 +148,10 @@ class LibraryPresenter:
         for scope in (self._tasks, self._adding, *(w.tasks for w in self._works.values())):
             scope.close()
             await scope.wait()
+
+    async def _look(self) -> None:
+        self._view.show_absence(await asyncio.to_thread(self._shelf.absence))
+        await self._shelf.refresh()
 
     def _show_card(self) -> None:
         model = self._shelf.find(self._view.chosen_id)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.models.library_words import SortOrder
 from dflash_desktop.ui.models.model_card import ModelCard
@@ -40,7 +41,7 @@ class LibraryView(QWidget):
     """`card` is the chosen model's, with signals of its own.
 
     Signals: `search_changed(words, SortOrder)`, `model_chosen(id)`, `folder_chosen(path)` to be
-    added, `add_cancelled`, `get_requested`.
+    added, `add_cancelled`, `get_requested`, `look_requested` to read the disk again.
     """
 
     search_changed = Signal(str, object)
@@ -48,6 +49,7 @@ class LibraryView(QWidget):
     folder_chosen = Signal(str)
     add_cancelled = Signal()
     get_requested = Signal()
+    look_requested = Signal()
 
     def __init__(
         self, *, theme: Theme, report: Callable[[Problem], str], parent: QWidget | None = None
@@ -70,6 +72,8 @@ class LibraryView(QWidget):
         self._nothing_found = Label("No model has all of these words.", role=TextRole.MUTED)
         self.card = ModelCard(theme=theme, report=report)
         self._problem = ProblemView(theme=theme, report=report)
+        self._problem.remedy_chosen.connect(self._on_remedy_chosen)
+        self._absence: Problem | None = None
         self._adding = ProgressStrip("Adding a folder", theme=theme)
         self._adding.cancelled.connect(self.add_cancelled)
         self._empty = self._built_empty()
@@ -131,6 +135,14 @@ class LibraryView(QWidget):
         self.clear_adding()
         self._problem.show_problem(problem)
 
+    def show_absence(self, problem: Problem | None) -> None:
+        """Say why the models are missing, or that they are there again."""
+        if problem is not None:
+            self._problem.show_problem(problem)
+        elif self._problem.problem is not None and self._problem.problem == self._absence:
+            self._problem.clear()
+        self._absence = problem
+
     def choose_folder(self) -> None:
         """Ask for a model's folder, then emit `folder_chosen`."""
         folder = QFileDialog.getExistingDirectory(self, "Choose the folder of a model")
@@ -177,6 +189,11 @@ class LibraryView(QWidget):
         get.clicked.connect(self.get_requested)
         column.addLayout(FlowRow(get))
         return part
+
+    def _on_remedy_chosen(self, remedy: Remedy) -> None:
+        self._problem.clear()
+        if remedy is Remedy.RETRY:
+            self.look_requested.emit()
 
     def _on_search_changed(self) -> None:
         self.search_changed.emit(self.words, self.order)
