@@ -52,6 +52,8 @@ _KEYS = (
     ("New line in a message", "Shift+Enter"),
     ("Stop the answer", "Esc"),
     ("Rename, delete a conversation", "F2, Del"),
+    ("Load, remove a model of the list", "Enter, Del"),
+    ("Move a transfer up or down", "Alt+Up, Alt+Down"),
     ("Quit", "Ctrl+Q"),
 )
 

@@ -131,6 +131,19 @@ async def test_another_model_is_chosen_with_the_keyboard(setup: Setup) -> None:
     assert setup.view.card.model_id == "owner/second"
 
 
+async def test_enter_loads_and_delete_asks_before_it_removes(setup: Setup) -> None:
+    first = setup.library.known("owner/first")
+    setup.pairs = (PairFolders("alone", "Alone", first.path, None),)
+    setup.presenter.refresh()
+    setup.list_view.setFocus()
+    QTest.keyClick(setup.list_view, Qt.Key.Key_Return)
+    assert setup.loaded == ["alone"]
+    setup.view.window().activateWindow()
+    QTest.keyClick(setup.list_view, Qt.Key.Key_Delete)
+    await until(lambda: "Keep it" in setup.offers())
+    assert first.path.exists()
+
+
 async def test_verifying_says_that_every_byte_is_right(setup: Setup) -> None:
     setup.press("Verify")
     await until(lambda: setup.says("Every byte is right: 4 files"))

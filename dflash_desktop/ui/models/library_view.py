@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -67,10 +68,14 @@ class LibraryView(QWidget):
         for order in SortOrder:
             self._order.addItem(order.value, order)
         self._order.activated.connect(self._on_search_changed)
+        self.card = ModelCard(theme=theme, report=report)
         self._list = ModelListView(theme=theme)
         self._list.selectionModel().currentChanged.connect(self._on_current_changed)
+        self._list.activated.connect(lambda _: self.card.press_load())
+        remove = QShortcut(QKeySequence.StandardKey.Delete, self._list)
+        remove.setContext(Qt.ShortcutContext.WidgetShortcut)
+        remove.activated.connect(lambda: self.card.press_remove())
         self._nothing_found = Label("No model has all of these words.", role=TextRole.MUTED)
-        self.card = ModelCard(theme=theme, report=report)
         self._problem = ProblemView(theme=theme, report=report)
         self._problem.remedy_chosen.connect(self._on_remedy_chosen)
         self._absence: Problem | None = None

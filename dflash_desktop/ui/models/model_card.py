@@ -147,6 +147,16 @@ class ModelCard(SurfaceFrame):
         self._question.ask(words)
         self._show_buttons()
 
+    def press_load(self) -> None:
+        """As if its button were pressed: nothing, while it cannot be."""
+        if self._load.isVisible():
+            self._load.click()
+
+    def press_remove(self) -> None:
+        """As if its button were pressed, which asks first."""
+        if self._remove.isVisible():
+            self._remove.click()
+
     def _show_buttons(self) -> None:
         content = self._content
         if content is None:
