@@ -67,6 +67,7 @@ class ConnectionDialog(QDialog):
         self._ca_file.setClearButtonEnabled(True)
         self._limit = QDoubleSpinBox()
         self._limit.setRange(0.0, DOWNLOAD_LIMIT_BOUNDS.maximum / _MEGABYTE)
+        self._limit.lineEdit().setTextMargins(GAP_SMALL, 0, 0, 0)
         self._limit.setDecimals(2)
         self._limit.setSuffix(" MB/s")
         self._limit.setSpecialValueText("No limit")
