@@ -182,7 +182,13 @@ def _more(theme: Theme, machine_name: str, show: Callable[[MorePane], object]) -
         f"{pool.explanation} {format_bytes(pool.usable_bytes)} are left for a model."
     )
     pane.show_offers(
-        offers(ranked, usable_bytes=pool.usable_bytes, installed_ids=here, transfers=(coming,))
+        offers(
+            ranked[: pane.wanted],
+            usable_bytes=pool.usable_bytes,
+            installed_ids=here,
+            transfers=(coming,),
+        ),
+        count=len(ranked),
     )
     show(pane)
     return pane

@@ -33,10 +33,12 @@ _CARDS_MORE: Final = 15
 class MorePane(PageColumn):
     """The page; its part `name_form` has signals of its own.
 
-    Signals: `back_requested`, `remedy_chosen(Remedy)` and those of `OfferCard`.
+    Signals: `back_requested`, `more_requested` after `wanted` grew, `remedy_chosen(Remedy)` and
+    those of `OfferCard`.
     """
 
     back_requested = Signal()
+    more_requested = Signal()
     remedy_chosen = Signal(object)
     download_requested = Signal(str)
     transfer_requested = Signal(str)
@@ -52,7 +54,9 @@ class MorePane(PageColumn):
         super().__init__(width=_WIDTH, parent=parent)
         self._theme = theme
         self._offers: tuple[Offer, ...] = ()
-        self._limit = _CARDS_AT_FIRST
+        self._count = 0
+        self.wanted = _CARDS_AT_FIRST
+        """So many pairs are to be shown: an own catalogue may hold a thousand."""
         self._cards: dict[str, OfferCard] = {}
         self._back = Button(
             "Models", theme=theme, kind=ButtonKind.QUIET, icon=IconName.CHEVRON_LEFT
@@ -74,10 +78,11 @@ class MorePane(PageColumn):
         """What the pairs are judged by."""
         self._machine.show_text(words)
 
-    def show_offers(self, offers: tuple[Offer, ...]) -> None:
-        """Show the pairs, the best first; cards of the same pairs only change."""
-        is_same_list = [o.content for o in offers] == [o.content for o in self._offers]
-        self._offers = offers
+    def show_offers(self, offers: tuple[Offer, ...], *, count: int) -> None:
+        """Show these of `count` pairs, the best first; cards of the same pairs only change."""
+        before = [offer.content for offer in self._offers]
+        is_same_list = [offer.content for offer in offers][: len(before)] == before
+        self._offers, self._count = offers, count
         if not is_same_list:
             for card in self._cards.values():
                 self._column.removeWidget(card)
@@ -117,7 +122,7 @@ class MorePane(PageColumn):
         self.column.addStretch(1)
 
     def _build_cards(self) -> None:
-        for offer in self._offers[: self._limit]:
+        for offer in self._offers:
             card = self._cards.get(offer.pair_id)
             if card is not None:
                 card.show_offer(offer)
@@ -132,13 +137,13 @@ class MorePane(PageColumn):
         self.order_tabs()
 
     def _show_more_button(self) -> None:
-        left = len(self._offers) - len(self._cards)
+        left = self._count - len(self._cards)
         self._more.setVisible(left > 0)
-        self._more.setText(f"Show {min(left, _CARDS_MORE)} more of {len(self._offers)} pairs")
+        self._more.setText(f"Show {min(left, _CARDS_MORE)} more of {self._count} pairs")
 
     def _on_more_clicked(self) -> None:
         shown = len(self._cards)
-        self._limit += _CARDS_MORE
-        self._build_cards()
+        self.wanted += _CARDS_MORE
+        self.more_requested.emit()
         if shown < len(self._offers):
             self._cards[self._offers[shown].pair_id].take_focus()

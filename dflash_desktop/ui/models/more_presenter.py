@@ -111,6 +111,7 @@ class MorePresenter:
         self._asks = TaskScope(owner=pane, on_problem=pane.name_form.show_problem)
         self._ends = [shelf.subscribe(self._show), queue.subscribe(self._on_queue_changed)]
         pane.download_requested.connect(lambda i: self._tasks.start(self._download(i)))
+        pane.more_requested.connect(self._show)
         pane.remedy_chosen.connect(self._take_remedy)
         form = pane.name_form
         form.look_requested.connect(self._look_up)
@@ -166,11 +167,12 @@ class MorePresenter:
         installed = {model.manifest.repo_id.casefold() for model in self._shelf.models()}
         self._pane.show_offers(
             offers(
-                self._ranked,
+                self._ranked[: self._pane.wanted],
                 usable_bytes=self._usable_bytes,
                 installed_ids=installed,
                 transfers=self._queue.transfers(),
-            )
+            ),
+            count=len(self._ranked),
         )
 
     def _on_queue_changed(self) -> None:
