@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
 
 from dflash_desktop.domain.devices import Device
 from dflash_desktop.domain.memory_pool import memory_pool
@@ -81,9 +82,12 @@ def _report(problem: Problem) -> str:
     return problem.detail
 
 
-def _transfers(theme: Theme, shown: tuple[Transfer, ...]) -> QWidget:
+def _transfers(theme: Theme, shown: tuple[Transfer, ...], pressed: str = "") -> QWidget:
     pane = TransfersPane(theme=theme, report=_report)
     pane.show_transfers(shown)
+    for button in pane.findChildren(QPushButton):
+        if pressed and button.text().startswith(pressed):
+            button.click()
     return pane
 
 
@@ -269,6 +273,14 @@ def main() -> None:
                 partial(_transfers, shots.theme, shown),
                 page=Page.TRANSFERS,
                 size=size or (1180, 1080 if name == "transfers-all" else 520),
+            )
+        for name, pressed in (("transfers-files", "3 of"), ("transfers-cancel", "Cancel")):
+            shots.take(
+                prefix + name,
+                partial(_counted, EVERY_STATE[:1]),
+                partial(_transfers, shots.theme, EVERY_STATE[:1], pressed),
+                page=Page.TRANSFERS,
+                size=size or (1180, 620),
             )
         for name, (machine_name, show_more) in MORE.items():
             shots.take(

@@ -162,7 +162,9 @@ class TransferCard(SurfaceFrame):
         self._show_in_library.clicked.connect(lambda: self.library_requested.emit(self.id))
         self._cancel = Button("Cancel…", theme=self._theme, kind=ButtonKind.QUIET)
         self._cancel.clicked.connect(self._on_cancel_clicked)
-        self._fold = Button("Files", theme=self._theme, kind=ButtonKind.QUIET)
+        self._fold = Button(
+            "Files", theme=self._theme, kind=ButtonKind.QUIET, icon=IconName.CHEVRON_DOWN
+        )
         self._fold.setCheckable(True)
         self._fold.setToolTip("Show or hide each file")
         self._fold.toggled.connect(self._on_fold_toggled)
@@ -270,6 +272,7 @@ class TransferCard(SurfaceFrame):
         if self._files is None:
             self._files = FileList()
             self._column.addWidget(self._files)
+        self._fold.show_icon(IconName.CHEVRON_UP if is_open else IconName.CHEVRON_DOWN)
         self._files.setVisible(is_open)
         if is_open:
             self._files.show_files(self._transfer.files)
