@@ -59,6 +59,11 @@ class AppPaths:
         return self.data_dir / "starter.lock"
 
     @property
+    def import_lock_file(self) -> Path:
+        """Held by a process that makes a model of a file."""
+        return self.data_dir / "import.lock"
+
+    @property
     def repair_lock_file(self) -> Path:
         """Held by the process that repairs a model."""
         return self.data_dir / "repair.lock"

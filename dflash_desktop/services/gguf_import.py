@@ -32,6 +32,9 @@ from dflash_desktop.services.engine_process import DEFAULT_LIMITS
 from dflash_desktop.services.file_hashing import hash_files
 from dflash_desktop.services.gguf_completion import complete_model
 from dflash_desktop.services.gguf_file import look_at_gguf
+from dflash_desktop.services.install_lock import InstallLock
+from dflash_desktop.services.leftovers import IMPORT_PREFIX
+from dflash_desktop.services.library_place import require_place
 from dflash_desktop.services.told_work import told
 
 if TYPE_CHECKING:
@@ -74,7 +77,11 @@ class GgufImport:
         model_id = self._free_id(name or source.model.name or file.stem)
         engine = Engine(launcher=self._launcher, limits=_LIMITS)
         folder: Path | None = None
+        # Says to whoever moves or tidies the library that something is being made in it.
+        lock = InstallLock(self._paths.import_lock_file)
         try:
+            require_place(self._paths)
+            lock.acquire()
             as_int8 = await self._is_int8(weights, source, engine)
             folder = await asyncio.to_thread(self._prepare, source, as_int8=as_int8)
             converted = folder / "model"
@@ -102,6 +109,7 @@ class GgufImport:
             await engine.stop()
             if folder is not None:
                 await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            lock.release()
 
     def _free_id(self, wanted: str) -> str:
         """The name as an id. Raises `AppError` for one that cannot be used, or is used."""
@@ -137,7 +145,7 @@ class GgufImport:
         needed, free = needed_memory_bytes(source.model, as_int8=as_int8), _free_memory_bytes()
         if free < needed:
             raise AppError(problems.memory_short(needed_bytes=needed, free_bytes=free))
-        return Path(tempfile.mkdtemp(prefix="gguf-", dir=incoming))
+        return Path(tempfile.mkdtemp(prefix=IMPORT_PREFIX, dir=incoming))
 
     async def _install(
         self, folder: Path, model_id: str, hashes: Mapping[str, str | OSError]

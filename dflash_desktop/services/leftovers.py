@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _STARTER: Final = "starter"
 _TRANSFERS: Final = "transfers"
 REPAIRS: Final = "repairs"
+IMPORT_PREFIX: Final = "gguf-"
 _STRANGER_SECONDS: Final = 24 * 3600
 """What nobody here knows is left alone for a day: another version's work, perhaps."""
 
@@ -85,15 +86,22 @@ def _in_models(paths: AppPaths) -> Iterator[Leftover]:
 
 
 def _in_incoming(paths: AppPaths) -> Iterator[Leftover]:
-    locks = {_STARTER: paths.starter_lock_file, REPAIRS: paths.repair_lock_file}
     for path in _children(paths.incoming_dir):
+        lock_file = _lock_of(path.name, paths)
         if path.name == _TRANSFERS:
             yield from _forgotten_transfers(path, paths)
-        elif path.name in locks:
-            if not InstallLock(locks[path.name]).is_held_by_anyone():
+        elif lock_file is not None:
+            if not InstallLock(lock_file).is_held_by_anyone():
                 yield _leftover(path, LeftoverKind.TRANSFER)
         elif path.is_dir() and _age_seconds(path) > _STRANGER_SECONDS:
             yield _leftover(path, LeftoverKind.UNKNOWN)
+
+
+def _lock_of(name: str, paths: AppPaths) -> Path | None:
+    """What is held while somebody works in this folder."""
+    if name.startswith(IMPORT_PREFIX):
+        return paths.import_lock_file
+    return {_STARTER: paths.starter_lock_file, REPAIRS: paths.repair_lock_file}.get(name)
 
 
 def _forgotten_transfers(folder: Path, paths: AppPaths) -> Iterator[Leftover]:

@@ -136,7 +136,8 @@ class LibraryUpkeep:
         downloads = InstallLock(self._paths.downloads_lock_file)
         if not downloads_are_held and downloads.is_held_by_anyone():
             raise AppError(_in_use("The window is open. Move them there, or close it"))
-        for file in (self._paths.starter_lock_file, self._paths.repair_lock_file):
+        paths = self._paths
+        for file in (paths.starter_lock_file, paths.import_lock_file, paths.repair_lock_file):
             if InstallLock(file).is_held_by_anyone():
                 raise AppError(_in_use("A model is being installed. Wait until it is done"))
 

@@ -63,12 +63,13 @@ async def test_folders_of_open_transfers_are_none_and_forgotten_ones_are(
     assert await upkeep.leftovers() == ()
 
 
-@pytest.mark.parametrize("name", ["starter", "repairs"])
+@pytest.mark.parametrize("name", ["starter", "repairs", "gguf-x8a_"])
 async def test_what_is_being_worked_on_is_none(
     paths: AppPaths, upkeep: LibraryUpkeep, name: str
 ) -> None:
     arrive(paths.incoming_dir / name, {"half": b"12"})
-    lock = InstallLock({"starter": paths.starter_lock_file}.get(name, paths.repair_lock_file))
+    files = {"starter": paths.starter_lock_file, "repairs": paths.repair_lock_file}
+    lock = InstallLock(files.get(name, paths.import_lock_file))
     assert lock.acquire()
     assert await upkeep.leftovers() == ()
     lock.release()

@@ -346,13 +346,17 @@ async def test_too_little_room_is_said_before_anything_is_copied(
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize("what", ["model", "starter", "downloads", "install"])
+@pytest.mark.parametrize("what", ["model", "starter", "downloads", "install", "import"])
 async def test_nothing_moves_while_something_is_in_use(
     paths: AppPaths, tmp_path: Path, what: str
 ) -> None:
     name = {"model": "model-0", "starter": "starter"}.get(what)
     loaded = () if name is None else (paths.models_dir / name,)
-    files = {"downloads": paths.downloads_lock_file, "install": paths.starter_lock_file}
+    files = {
+        "downloads": paths.downloads_lock_file,
+        "install": paths.starter_lock_file,
+        "import": paths.import_lock_file,
+    }
     lock = InstallLock(files.get(what, tmp_path / "unused.lock"))
     assert lock.acquire()
     library = ModelLibrary(paths=paths, in_use=lambda: loaded)
