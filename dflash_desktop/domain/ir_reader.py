@@ -29,6 +29,10 @@ _RANK_LIMIT: Final = 64
 _REPEATS_LIMIT: Final = 64
 _DIGITS_LIMIT: Final = 32
 _ELEMENTS_LIMIT: Final = 8_000_000
+_NAMES_LIMIT: Final = 20_000
+"""Different names of elements and attributes: expat keeps each of them to the end."""
+_SKIPPED_LIMIT_BYTES: Final = 2 << 20
+"""Of the inputs of one node: expat remembers every element that is open, however deep."""
 _TEXT_ENCODINGS: Final = ("utf-8", "us-ascii")
 _SKIPPED_IN_LAYER: Final = frozenset({"input", "rt_info"})
 
@@ -52,7 +56,8 @@ class _GraphReader:
 
     def __init__(self, *, has_layers: bool = True) -> None:
         self._has_layers = has_layers
-        self._parser = expat.ParserCreate()
+        self._names: dict[str, str] = {}
+        self._parser = expat.ParserCreate(None, None, self._names)
         self._parser.buffer_text = True
         self._parser.XmlDeclHandler = self._on_declaration
         self._parser.StartDoctypeDeclHandler = self._on_doctype
@@ -74,6 +79,9 @@ class _GraphReader:
         self._shape: list[int] = []
         self._dim = ""
         self._is_whole = False
+        self._is_in_layer = False
+        self._skipped_at: int | None = None
+        self._skipped_names: dict[str, object] = {}
         self._use_normal_handlers()
 
     def read(self, chunks: Iterable[bytes]) -> IrGraph:
@@ -86,11 +94,12 @@ class _GraphReader:
                 if fed > XML_LIMIT_BYTES:
                     raise IrError(f"the XML has more than {XML_LIMIT_BYTES >> 20} MB")
                 self._parser.Parse(chunk, False)
-                if fed - self._parser.CurrentByteIndex > _ELEMENT_LIMIT_BYTES:
-                    raise IrError("an element has more than 8 MB")
+                self._check_limits(fed)
             self._parser.Parse(b"", True)
         except expat.ExpatError as error:
             raise IrError(f"not well-formed XML: {error}") from error
+        finally:
+            self._let_go()
         if not self._is_whole or bool(self._layers) != self._has_layers:
             raise IrError("this is XML, but not an OpenVINO model")
         return IrGraph(
@@ -101,6 +110,23 @@ class _GraphReader:
             marks=RtInfoMarks(self._spans, self._net_end),
             largest_constant_bytes=self._largest_bytes,
         )
+
+    def _check_limits(self, fed_bytes: int) -> None:
+        """After each piece, so that the handlers need not."""
+        if fed_bytes - self._parser.CurrentByteIndex > _ELEMENT_LIMIT_BYTES:
+            raise IrError("an element has more than 8 MB")
+        if self._elements > _ELEMENTS_LIMIT:
+            raise IrError("the XML has more elements than any real model")
+        if len(self._names) > _NAMES_LIMIT:
+            raise IrError("the XML has more names of elements than any real model")
+        if self._skipped_at is not None and fed_bytes - self._skipped_at > _SKIPPED_LIMIT_BYTES:
+            raise IrError("a node has more inputs than any real one")
+
+    def _let_go(self) -> None:
+        """The parser holds our methods and we hold the parser: freed now, not at some time."""
+        self._parser.StartElementHandler = self._parser.EndElementHandler = None
+        self._parser.CharacterDataHandler = None
+        self._parser.XmlDeclHandler = self._parser.StartDoctypeDeclHandler = None
 
     def _use_normal_handlers(self) -> None:
         self._parser.StartElementHandler = self._on_start
@@ -117,47 +143,49 @@ class _GraphReader:
         path = self._path
         path.append(tag)
         depth = len(path)
-        self._count_element()
-        if depth > _DEPTH_LIMIT:
-            raise IrError("the elements are nested too deep")
-        if depth == 3 and path[:2] == ["net", "layers"] and tag == "layer":
-            self._layer, self._outputs = attributes, []
-        elif depth == 3 and path[:2] == ["net", "edges"] and tag == "edge":
+        self._elements += 1
+        if self._is_in_layer:
+            self._on_start_in_layer(tag, attributes, depth)
+        elif depth == 3 and tag == "edge" and path[:2] == ["net", "edges"]:
             self._add_edge(attributes)
+        elif depth == 3 and tag == "layer" and path[:2] == ["net", "layers"]:
+            self._layer, self._outputs, self._is_in_layer = attributes, [], True
         elif depth >= 2 and path[1] == "rt_info" and path[0] == "net":
             self._rt_starts.append(self._parser.CurrentByteIndex)
             if depth >= 3:
                 self._add_rt_info(tag, attributes)
         elif tag == "data":
             self._add_data(attributes)
-        elif depth >= 4 and path[1:3] == ["layers", "layer"]:
-            self._on_start_in_layer(tag, attributes, depth)
+        if depth > _DEPTH_LIMIT:
+            raise IrError("the elements are nested too deep")
 
     def _on_start_in_layer(self, tag: str, attributes: dict[str, str], depth: int) -> None:
-        if depth == 4 and tag in _SKIPPED_IN_LAYER:
-            self._parser.StartElementHandler = None
+        if tag == "dim":
+            if depth == 6 and self._path[3:5] == ["output", "port"]:
+                self._dim = ""
+                self._parser.CharacterDataHandler = self._on_text
+        elif tag == "port":
+            if depth == 5 and self._path[3] == "output":
+                self._port, self._shape = attributes, []
+        elif tag == "data":
+            self._add_data(attributes)
+        elif depth == 4 and tag in _SKIPPED_IN_LAYER:
+            self._skipped_at = self._parser.CurrentByteIndex
+            # Native and at next to no cost, and yet expat hands us every name for `_names`.
+            self._parser.StartElementHandler = self._skipped_names.setdefault
             self._parser.EndElementHandler = self._on_end_of_skipped
-        elif depth == 5 and tag == "port" and self._path[3] == "output":
-            self._port, self._shape = attributes, []
-        elif depth == 6 and tag == "dim" and self._path[3:5] == ["output", "port"]:
-            self._dim = ""
-            self._parser.CharacterDataHandler = self._on_text
 
     def _on_end_of_skipped(self, tag: str) -> None:
-        self._count_element()
+        self._elements += 1
         if tag == self._path[-1]:
             self._path.pop()
+            self._skipped_at = None
             self._use_normal_handlers()
 
     def _on_text(self, text: str) -> None:
         self._dim += text
         if len(self._dim) > _DIGITS_LIMIT:
             raise IrError("a dimension has more digits than any number")
-
-    def _count_element(self) -> None:
-        self._elements += 1
-        if self._elements > _ELEMENTS_LIMIT:
-            raise IrError("the XML has more elements than any real model")
 
     def _on_end(self, tag: str) -> None:
         path = self._path
@@ -166,16 +194,21 @@ class _GraphReader:
         depth = len(path)
         if depth == 0:
             self._is_whole, self._net_end = tag == "net", self._parser.CurrentByteIndex
+        elif self._is_in_layer:
+            self._on_end_in_layer(tag, depth)
         elif self._rt_starts:
             self._finish_rt_info(depth)
-        elif depth == 2 and tag == "layer" and path[1] == "layers":
+
+    def _on_end_in_layer(self, tag: str, depth: int) -> None:
+        if depth == 2:
             self._finish_layer()
-        elif path[1:4] == ["layers", "layer", "output"]:
-            if depth == 4 and tag == "port":
-                self._finish_port()
-            elif depth == 5 and tag == "dim" and path[4] == "port":
+            self._is_in_layer = False
+        elif tag == "dim":
+            if depth == 5 and self._path[3:5] == ["output", "port"]:
                 self._parser.CharacterDataHandler = None
                 self._add_dimension()
+        elif tag == "port" and depth == 4 and self._path[3] == "output":
+            self._finish_port()
 
     def _add_dimension(self) -> None:
         self._keep(_DIMENSION_COST_BYTES)
@@ -184,8 +217,9 @@ class _GraphReader:
         self._shape.append(_number(self._dim, "a dimension"))
 
     def _finish_port(self) -> None:
-        names = tuple(name for name in self._port.get("names", "").split(",") if name)
-        self._keep(_LAYER_COST_BYTES + len(self._port.get("names", "")))
+        text = self._port.get("names", "")
+        names = tuple(name for name in text.split(",") if name) if text else ()
+        self._keep(_LAYER_COST_BYTES + len(text))
         port = _number(self._port.get("id"), "a port")
         self._outputs.append(IrOutput(port, names, tuple(self._shape)))
 
@@ -199,17 +233,17 @@ class _GraphReader:
                 name=name,
                 type=sys.intern(layer.get("type", "")),
                 outputs=tuple(self._outputs),
-                result_names=tuple(part for part in names.split(",") if part),
+                result_names=tuple(part for part in names.split(",") if part) if names else (),
             )
         )
 
     def _add_edge(self, attributes: dict[str, str]) -> None:
         self._keep(_LAYER_COST_BYTES)
-        source_layer, source_port, layer, port = (
-            _number(attributes.get(key), "an edge")
-            for key in ("from-layer", "from-port", "to-layer", "to-port")
-        )
-        self._sources[layer, port] = (source_layer, source_port)
+        try:
+            source = (int(attributes["from-layer"]), int(attributes["from-port"]))
+            self._sources[int(attributes["to-layer"]), int(attributes["to-port"])] = source
+        except (KeyError, ValueError) as error:
+            raise IrError(f"an edge has the number {error}"[:100]) from error
 
     def _add_rt_info(self, tag: str, attributes: dict[str, str]) -> None:
         # A name that is no XML tag is written as <info name="..."/>.

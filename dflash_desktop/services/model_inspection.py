@@ -32,6 +32,7 @@ _TOKENIZER: Final = "openvino_tokenizer.xml"
 _TEMPLATE_FILE: Final = "chat_template.jinja"
 _TEMPLATE_ENTRY: Final = "chat_template"
 _FILE_LIMIT: Final = 20_000
+_LAYER_LIMIT: Final = 10_000
 
 
 def check_folders(target_dir: Path, draft_dir: Path | None) -> tuple[Finding, ...]:
@@ -125,13 +126,13 @@ def _config(path: Path) -> ConfigFacts:
         is_readable=True,
         architectures=_texts(loaded.get("architectures")),
         hidden_size=_count(config.get("hidden_size")),
-        layer_count=_count(config.get("num_hidden_layers")),
+        layer_count=_layers(config.get("num_hidden_layers")),
         vocabulary=_count(config.get("vocab_size")),
         layer_types=_texts(config.get("layer_types")),
         block_size=_count(draft.get("block_size")),
         mask_token_id=next(iter(_ids(draft.get("mask_token_id"))), None),
         target_layer_ids=_ids(draft.get("target_layer_ids")),
-        target_layer_count=_count(draft.get("num_target_layers")),
+        target_layer_count=_layers(draft.get("num_target_layers")),
         window_tokens=_window(config),
         pad_token_ids=_ids(config.get("pad_token_id")),
         eos_token_ids=_ids(config.get("eos_token_id")),
@@ -220,6 +221,12 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def _layers(value: object) -> int | None:
+    """Rules go through all layers: a number that no model has would keep them busy for ever."""
+    count = _count(value)
+    return count if count is not None and count <= _LAYER_LIMIT else None
 
 
 def _ids(value: object) -> tuple[int, ...]:

@@ -139,3 +139,13 @@ def test_how_far_a_draft_looks_back(
     draft = write_draft(tmp_path / "draft")
     draft.configure(**config)
     assert inspect_model(draft.folder).config.window_tokens == window
+
+
+@pytest.mark.parametrize("field", ["num_hidden_layers", "num_target_layers", "hidden_size"])
+def test_numbers_that_no_model_has_keep_nobody_busy(tmp_path: Path, field: str) -> None:
+    target, draft = write_target(tmp_path / "target"), write_draft(tmp_path / "draft")
+    target.configure(**{field: 2**62})
+    draft.configure(**{field: 2**62})
+    started = time.process_time()
+    assert check_folders(target.folder, draft.folder)
+    assert time.process_time() - started < 1.0
