@@ -19,6 +19,7 @@ if __name__ == "__main__":
     print(
         f"killed {killed.kills} times in {killed.seconds:.0f} s, identical: {killed.is_identical}"
     )
+    print(f"answers that began in the middle of a file: {killed.continued_answers}")
     print(f"{killed.total_bytes} bytes needed, {again} fetched again in all")
     print(f"most of one file after one kill: {killed.most_again_bytes}", end=" ")
     print(f"(allowed: {killed.allowed_again_bytes})")
