@@ -7,6 +7,7 @@ removed together with the rest.
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.library import Leftover, LeftoverKind
@@ -67,6 +68,8 @@ def remove_leftover(leftover: Leftover, paths: AppPaths, in_use: Collection[Path
         path.unlink()
     if leftover.kind is LeftoverKind.MOVED and not list(_of_a_move(paths)):
         clear_journal(paths)
+        with suppress(OSError):  # it holds something else: the conversations, for instance
+            path.parent.rmdir()
 
 
 def _in_models(paths: AppPaths) -> Iterator[Leftover]:

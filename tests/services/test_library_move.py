@@ -277,6 +277,7 @@ def test_after_a_kill_at_any_step_the_library_is_whole_in_one_place(tmp_path: Pa
         assert library(paths) == before
         stale = place if paths.library_dir == paths.data_dir else paths.data_dir
         assert not (stale / "models").exists()
+        assert not place.exists() or paths.library_dir == place
     assert places == {True, False}  # some died before and some after the change
 
 
