@@ -6,7 +6,6 @@ import pytest
 
 from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.services.error_map import (
-    _SENTENCES,
     BUSY,
     NO_MODEL,
     STOPPED,
@@ -16,6 +15,7 @@ from dflash_desktop.services.error_map import (
     start_problem,
     version_problem,
 )
+from dflash_desktop.services.error_sentences import SENTENCES
 from dflash_desktop.workers import failures
 from dflash_desktop.workers.protocol import Failed
 
@@ -176,18 +176,18 @@ def test_no_text_is_a_problem_with_a_way_on() -> None:
 
 def test_every_code_of_the_engine_worker_has_words() -> None:
     codes = {code for _, code in failures._PATTERNS}
-    assert not codes - _SENTENCES.keys()
+    assert not codes - SENTENCES.keys()
 
 
 def test_an_unknown_code_keeps_its_name_and_gets_general_words() -> None:
     problem = problem_from_failure(Failed(1, "of_the_future", "raw"))
     assert problem.code == "of_the_future"
-    assert problem.headline == _SENTENCES["worker_error"].headline
+    assert problem.headline == SENTENCES["worker_error"].headline
 
 
 @pytest.mark.parametrize(
     "problem",
-    [*(problem_from_failure(Failed(1, code, "")) for code in _SENTENCES), *OTHER_PROBLEMS],
+    [*(problem_from_failure(Failed(1, code, "")) for code in SENTENCES), *OTHER_PROBLEMS],
     ids=lambda problem: problem.code,
 )
 def test_every_problem_says_what_happened_and_what_to_do(problem: Problem) -> None:
