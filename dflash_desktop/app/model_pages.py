@@ -117,6 +117,7 @@ class ModelPages:
             load=self._pairs.load,
             open_folder=_open_folder,
             refetch=services.refetch,
+            on_remedy=self._take_remedy_of_a_model,
         )
         self._storage = StoragePresenter(
             card=pane.storage,
@@ -221,6 +222,12 @@ class ModelPages:
         else:
             named = _named_repo(transfer)
             self._take_remedy_of_a_look(remedy, (named,) if named else repo_ids)
+
+    def _take_remedy_of_a_model(self, remedy: Remedy, model_ids: tuple[str, ...]) -> None:
+        if remedy is Remedy.ENTER_TOKEN:
+            self.connection.open_token(model_ids, on_given=lambda: None)
+        else:
+            self._take_remedy_of_a_look(remedy, model_ids)
 
     def _take_remedy_of_a_look(self, remedy: Remedy, repo_ids: tuple[str, ...]) -> None:
         match remedy:

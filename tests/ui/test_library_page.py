@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
 import pytest_asyncio
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -14,7 +15,7 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QPushBu
 
 from dflash_desktop.domain.library import ModelCondition, RemovalPlan, WorkProgress
 from dflash_desktop.domain.pair import PairFolders
-from dflash_desktop.domain.problems import Problem, Remedy
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.model_store import install_folder
 from dflash_desktop.services.model_verification import bad_paths
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    import pytest
     from pytestqt.qtbot import QtBot
 
     from dflash_desktop.domain.library import VerificationReport
@@ -201,6 +201,21 @@ async def test_a_folder_with_something_of_the_persons_is_refused_in_words(setup:
     setup.press("Remove…")
     await until(lambda: setup.says("my thesis.txt"))
     assert (first.path / "my thesis.txt").exists()
+
+
+async def test_trying_again_does_what_was_refused(setup: Setup) -> None:
+    in_use = Problem("model_in_use", "It is in use now.", "", remedies=(Remedy.RETRY,))
+
+    async def refuse(_: str) -> RemovalPlan:
+        raise AppError(in_use)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(setup.library, "plan_removal", refuse)
+        setup.press("Remove…")
+        await until(lambda: setup.says(in_use.headline))
+    setup.press("Try again")
+    await until(lambda: "Keep it" in setup.offers())
+    assert not setup.says(in_use.headline)
 
 
 async def test_a_folder_is_added_where_it_is_and_hashed(

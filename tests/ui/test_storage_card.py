@@ -153,6 +153,8 @@ async def test_a_place_that_cannot_be_used_is_refused_in_words(setup: Setup) -> 
     view = setup.card.findChildren(ProblemView)[0]
     await until(lambda: view.problem is not None)
     assert view.isVisible()
+    setup.card.retry_requested.emit()
+    await until(lambda: setup.held == ["held", "held"])
     assert setup.library.known("owner/name").path.exists()
 
 

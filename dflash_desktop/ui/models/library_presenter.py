@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         WorkProgress,
     )
     from dflash_desktop.domain.pair import PairFolders
-    from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.domain.problems import Problem, Remedy
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.refetch import Repaired
     from dflash_desktop.ui.models.library_view import LibraryView
@@ -92,6 +92,7 @@ class LibraryPresenter:
         load: Callable[[str], None],
         open_folder: Callable[[Path], None],
         refetch: Refetch,
+        on_remedy: Callable[[Remedy, tuple[str, ...]], None] = lambda *_: None,
     ) -> None:
         self._view = view
         self._shelf = shelf
@@ -115,6 +116,7 @@ class LibraryPresenter:
         card.folder_requested.connect(self._on_folder)
         card.verify_requested.connect(self.verify)
         card.repair_requested.connect(self.repair)
+        card.remedy_chosen.connect(lambda model_id, remedy: on_remedy(remedy, (model_id,)))
         card.removal_asked.connect(lambda i: self._tasks.start(self._ask_removal(i)))
         card.removal_confirmed.connect(lambda i: self._tasks.start(self._remove(i)))
         card.cancel_requested.connect(self._on_cancel)

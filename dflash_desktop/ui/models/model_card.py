@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from dflash_desktop.domain.library import ModelCondition
+from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.models.pair_card import FactGrid
 from dflash_desktop.ui.problem_view import ProblemView
@@ -34,7 +35,8 @@ _REMOVE: Final = Answer("remove", "Remove")
 class ModelCard(SurfaceFrame):
     """Signals, each with the model's id: `load_requested`, `folder_requested`,
     `verify_requested`, `repair_requested`, `removal_asked` (before the question is shown),
-    `removal_confirmed`, `cancel_requested` (of a verification).
+    `removal_confirmed`, `cancel_requested` (of a verification), `remedy_chosen(id, Remedy)` for
+    the ways out of a problem that lead elsewhere.
     """
 
     load_requested = Signal(str)
@@ -44,6 +46,7 @@ class ModelCard(SurfaceFrame):
     removal_asked = Signal(str)
     removal_confirmed = Signal(str)
     cancel_requested = Signal(str)
+    remedy_chosen = Signal(str, object)
 
     def __init__(
         self, *, theme: Theme, report: Callable[[Problem], str], parent: QWidget | None = None
@@ -57,6 +60,8 @@ class ModelCard(SurfaceFrame):
         self._outcome = Label(wraps=True)
         self._outcome.hide()
         self._problem = ProblemView(theme=theme, report=report)
+        self._problem.remedy_chosen.connect(self._on_remedy_chosen)
+        self._do_again: Callable[[], None] | None = None
         self._progress = ProgressStrip("Verification", theme=theme)
         self._progress.cancelled.connect(lambda: self.cancel_requested.emit(self.model_id))
         self._question = Question(_REMOVE, no="Keep it", theme=theme, is_risky=True)
@@ -178,8 +183,20 @@ class ModelCard(SurfaceFrame):
         icon: IconName | None = None,
     ) -> Button:
         button = Button(text, theme=self._theme, kind=kind, icon=icon)
-        button.clicked.connect(lambda: signal.emit(self.model_id))  # type: ignore[attr-defined]
+
+        def press() -> None:
+            self._do_again = press
+            self._problem.clear()
+            signal.emit(self.model_id)  # type: ignore[attr-defined]
+
+        button.clicked.connect(press)
         return button
+
+    def _on_remedy_chosen(self, remedy: Remedy) -> None:
+        if remedy is Remedy.RETRY and self._do_again is not None:
+            self._do_again()
+        else:
+            self.remedy_chosen.emit(self.model_id, remedy)
 
     def _on_removal_confirmed(self) -> None:
         self._question.hide()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QVBoxLayout
 
+from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
@@ -42,7 +43,7 @@ class StorageContent:
 
 class StorageCard(SurfaceFrame):
     """Signals: `folder_requested` (open the library), `place_chosen(path)` to move it there,
-    `move_cancelled`, `leftovers_confirmed`, `cache_cleared`, `opened` when sizes are wanted.
+    `move_cancelled`, `leftovers_confirmed`, `cache_cleared`, `retry_requested` after a problem.
     """
 
     folder_requested = Signal()
@@ -50,6 +51,7 @@ class StorageCard(SurfaceFrame):
     move_cancelled = Signal()
     leftovers_confirmed = Signal()
     cache_cleared = Signal()
+    retry_requested = Signal()
 
     def __init__(
         self, *, theme: Theme, report: Callable[[Problem], str], parent: QWidget | None = None
@@ -80,6 +82,7 @@ class StorageCard(SurfaceFrame):
         self._done = Label(role=TextRole.GOOD, wraps=True)
         self._done.hide()
         self._problem = ProblemView(theme=theme, report=report)
+        self._problem.remedy_chosen.connect(self._on_remedy_chosen)
         self._lay_out()
         for button in (self._remove, self._clear):
             button.hide()  # until it is known what there is
@@ -179,6 +182,11 @@ class StorageCard(SurfaceFrame):
             if is_busy
             else "Move all models to another folder or disk"
         )
+
+    def _on_remedy_chosen(self, remedy: Remedy) -> None:
+        self._problem.clear()
+        if remedy is Remedy.RETRY:
+            self.retry_requested.emit()
 
     def _on_move_clicked(self) -> None:
         folder = QFileDialog.getExistingDirectory(self, "Choose the library's new folder")

@@ -70,13 +70,15 @@ class StoragePresenter:
         self._hold_downloads = hold_downloads
         self._load_again = load_again
         self._leftovers: tuple[Leftover, ...] = ()
+        self._last: Callable[[], Coroutine[object, object, None]] | None = None
         self._looks = TaskScope(owner=card, on_problem=card.show_problem)
         self._works = TaskScope(owner=card, on_problem=card.show_problem)
         card.folder_requested.connect(lambda: open_folder(library_dir()))
-        card.place_chosen.connect(lambda place: self._start(self._move(Path(place))))
+        card.place_chosen.connect(lambda place: self._start(lambda: self._move(Path(place))))
         card.move_cancelled.connect(self._works.cancel_all)
-        card.leftovers_confirmed.connect(lambda: self._start(self._remove_leftovers()))
-        card.cache_cleared.connect(lambda: self._start(self._clear_cache()))
+        card.leftovers_confirmed.connect(lambda: self._start(self._remove_leftovers))
+        card.cache_cleared.connect(lambda: self._start(self._clear_cache))
+        card.retry_requested.connect(self._retry)
 
     def refresh(self) -> None:
         """Look at the disk anew, unless that is being done."""
@@ -89,11 +91,14 @@ class StoragePresenter:
             scope.close()
             await scope.wait()
 
-    def _start(self, work: Coroutine[object, object, None]) -> None:
-        if self._works.is_busy:
-            work.close()
-        else:
-            self._works.start(work)
+    def _start(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
+        if not self._works.is_busy:
+            self._last = work
+            self._works.start(work())
+
+    def _retry(self) -> None:
+        if self._last is not None:
+            self._start(self._last)
 
     async def _look(self) -> None:
         place = self._library_dir()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, TextRole
@@ -35,7 +36,7 @@ class TransfersPane(PageColumn):
     """The page.
 
     Signals: those of `TransferCard`, and `models_requested`, `connection_requested`,
-    `done_cleared`.
+    `done_cleared`, `retry_requested` after a problem of the page.
     """
 
     pause_requested = Signal(str)
@@ -47,6 +48,7 @@ class TransfersPane(PageColumn):
     models_requested = Signal()
     connection_requested = Signal()
     done_cleared = Signal()
+    retry_requested = Signal()
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class TransfersPane(PageColumn):
         self.connection.clicked.connect(self.connection_requested)
         self._summary = Label(role=TextRole.MUTED, wraps=True)
         self._problem = ProblemView(theme=theme, report=report)
+        self._problem.remedy_chosen.connect(self._on_problem_remedy_chosen)
         self._open, self._open_cards = _card_column()
         self._done, self._done_cards = _card_column()
         self._empty = self._built_empty()
@@ -153,6 +156,11 @@ class TransfersPane(PageColumn):
             self.connection.setFocus()
         card.hide()
         card.deleteLater()
+
+    def _on_problem_remedy_chosen(self, remedy: Remedy) -> None:
+        self._problem.clear()
+        if remedy is Remedy.RETRY:
+            self.retry_requested.emit()
 
     def _built_empty(self) -> QWidget:
         part = QWidget()

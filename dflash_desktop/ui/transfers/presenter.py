@@ -74,6 +74,7 @@ class TransfersPresenter:
         self._queue = queue
         self._on_remedy = on_remedy
         self._tasks = TaskScope(owner=pane, on_problem=pane.show_problem)
+        self._last: Callable[[], None] | None = None
         self._end = queue.subscribe(self.refresh)
         pane.pause_requested.connect(lambda i: self._do(lambda: queue.pause(i)))
         pane.resume_requested.connect(lambda i: self._do(lambda: queue.resume(i)))
@@ -81,6 +82,7 @@ class TransfersPresenter:
         pane.moved.connect(self._move)
         pane.remedy_chosen.connect(self._take_remedy)
         pane.done_cleared.connect(self._clear_done)
+        pane.retry_requested.connect(self._retry)
         self.refresh()
 
     def refresh(self) -> None:
@@ -95,11 +97,16 @@ class TransfersPresenter:
 
     def _do(self, work: Callable[[], None]) -> None:
         """Run `work` where its `AppError` reaches the page."""
+        self._last = work
 
         async def run() -> None:
             work()
 
         self._tasks.start(run())
+
+    def _retry(self) -> None:
+        if self._last is not None:
+            self._do(self._last)
 
     def _move(self, transfer_id: str, steps: int) -> None:
         still_open = [t.id for t in self._queue.transfers() if t.is_open]

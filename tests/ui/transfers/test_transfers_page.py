@@ -135,6 +135,10 @@ async def test_what_the_queue_refuses_is_said_on_the_page(
     setup.press("one", "Pause")
     own = [v for v in setup.pane.findChildren(ProblemView) if not in_a_card(v)]
     await until(lambda: [v.problem for v in own] == [DISK_FULL])
+    monkeypatch.undo()
+    next(b for b in own[0].findChildren(QPushButton) if b.text() == "Try again").click()
+    await setup.asked("pause", "one")
+    assert own[0].problem is None
 
 
 def in_a_card(view: ProblemView) -> bool:
