@@ -70,7 +70,8 @@ class PullOutput:
         for repo in plan.repos:
             licence = f", {repo.licence}" if repo.licence else ""
             size = format_bytes(repo.size_bytes)
-            _say(f"{repo.repo_id}: {len(repo.files)} files, {size}{licence}")
+            count = "1 file" if len(repo.files) == 1 else f"{len(repo.files)} files"
+            _say(f"{repo.repo_id}: {count}, {size}{licence}")
             _say(f"  commit {repo.commit}")
 
     def progress(self, transfer: Transfer) -> None:

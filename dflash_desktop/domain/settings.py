@@ -168,6 +168,14 @@ class Settings:
             "Takes the token of “hf auth login”, or HF_TOKEN, for models that need one.",
         ),
     )
+    use_xet: bool = field(
+        default=False,
+        metadata=_described(
+            "Use Xet where the hub offers it",
+            "Faster for some files, but what has arrived of a file is lost when it is "
+            "interrupted.",
+        ),
+    )
     memory_reserve_bytes: int | None = field(
         default=None,
         metadata=_described(
@@ -200,6 +208,7 @@ class SettingsChange(TypedDict, total=False):
     download_limit_bytes_per_second: int | None
     use_hf_cache: bool
     use_hf_login: bool
+    use_xet: bool
     memory_reserve_bytes: int | None
     setup: SetupPlace
 

@@ -62,6 +62,11 @@ class SettingsHubReach:
         return hf_cache_dirs(self._environment) if self._settings.value.use_hf_cache else ()
 
     @property
+    def use_xet(self) -> bool:
+        """Whether the hub's newer storage may be used."""
+        return self._settings.value.use_xet
+
+    @property
     def max_bytes_per_second(self) -> int | None:
         """How fast a download may be; None: as fast as it goes."""
         return self._max_bytes_per_second or self._settings.value.download_limit_bytes_per_second

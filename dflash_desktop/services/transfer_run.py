@@ -104,7 +104,7 @@ class TransferRun:
             access=await hub.access(),
             incoming_dir=self._folder,
             cache_dirs=hub.cache_dirs(),
-            use_xet=self._stalls < _STALLS_WITH_XET,
+            use_xet=self._may_use_xet,
             max_bytes_per_second=hub.max_bytes_per_second,
             stall_seconds=self._world.limits.stall_seconds,
         )
@@ -169,13 +169,15 @@ class TransferRun:
 
     async def _wait_after(self, error: FetchFailedError) -> None:
         is_stall = error.code == STALLED
-        if is_stall and self._stalls < _STALLS_WITH_XET:
+        if is_stall:
             # A new connection, and then another way of transfer, cure most of them at once.
+            used_xet = self._may_use_xet
             self._stalls += 1
-            is_first = self._stalls == 1
-            way = "" if is_first else " in the plain way, without Xet"
-            self._notice = f"Nothing arrived any more: a new attempt{way}."
-            return
+            is_other_way = used_xet and not self._may_use_xet
+            if self._stalls == 1 or is_other_way:
+                way = " in the plain way, without Xet" if is_other_way else ""
+                self._notice = f"Nothing arrived any more: a new attempt{way}."
+                return
         limits = self._world.limits
         problem = (
             problems.stalled(limits.stall_seconds) if is_stall else self._world.explain(error)
@@ -211,6 +213,10 @@ class TransferRun:
             free_bytes=error.facts.get("free_bytes"),
             detail=str(error),
         )
+
+    @property
+    def _may_use_xet(self) -> bool:
+        return self._world.hub.use_xet and self._stalls < _STALLS_WITH_XET
 
     # --- telling -----------------------------------------------------------------------------
 

@@ -33,6 +33,10 @@ class HubReach(Protocol):
         """The hub's own caches that may be read."""
 
     @property
+    def use_xet(self) -> bool:
+        """Whether the hub's newer storage may be used, which cannot continue a file."""
+
+    @property
     def max_bytes_per_second(self) -> int | None:
         """How fast a download may be."""
 

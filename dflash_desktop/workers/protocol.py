@@ -183,7 +183,7 @@ class FetchRepos(_Message, frozen=True, tag="fetch_repos"):
     access: HubAccess
     incoming_dir: Path
     cache_dirs: tuple[Path, ...] = ()
-    use_xet: bool = True
+    use_xet: bool = False  # where it is offered; it cannot continue a file
     max_bytes_per_second: int | None = None
     only_paths: tuple[str, ...] = ()
     stall_seconds: float = 60.0  # no byte of any file for so long: "stalled"

@@ -41,6 +41,7 @@ class PlainReach:
     def __init__(self, access: HubAccess | None = None) -> None:
         self._access = access or HubAccess()
         self.max_bytes_per_second: int | None = None
+        self.use_xet = False
 
     async def access(self) -> HubAccess:
         return self._access

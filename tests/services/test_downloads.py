@@ -171,6 +171,7 @@ async def test_removing_ends_the_process_and_deletes_what_arrived_only_if_told(
 async def test_a_silent_hub_gets_a_new_attempt_and_then_one_without_xet(
     world: DownloadWorld, fetch: ScriptedFetch
 ) -> None:
+    world.reach.use_xet = True
     fetch.then((Plan(),), (Arrive(100), Stall()), (Arrive(100), Stall()), (Deliver(),))
     notices: set[str] = set()
     async with running(world) as downloads:
@@ -181,6 +182,20 @@ async def test_a_silent_hub_gets_a_new_attempt_and_then_one_without_xet(
     assert [fetch_job(fetch, n).use_xet for n in (2, 3, 4)] == [True, True, False]
     assert any("without Xet" in notice for notice in notices)
     assert any(notice.startswith("Nothing has arrived for") for notice in notices)
+
+
+async def test_a_person_who_did_not_ask_for_xet_gets_plain_http_and_waits_between_stalls(
+    world: DownloadWorld, fetch: ScriptedFetch
+) -> None:
+    fetch.then((Plan(),), (Arrive(100), Stall()), (Arrive(100), Stall()), (Deliver(),))
+    notices: set[str] = set()
+    async with running(world) as downloads:
+        downloads.subscribe(lambda: notices.update(t.notice for t in downloads.transfers()))
+        downloads.add(wish())
+        await until_state(downloads, TransferState.DONE)
+    assert [fetch_job(fetch, n).use_xet for n in (2, 3, 4)] == [False] * 3
+    assert not any("Xet" in notice for notice in notices)
+    assert any("Next attempt in" in notice for notice in notices)
 
 
 @pytest.mark.parametrize("fault", [Fail("connection_lost"), Fail("server_error"), Die()])

@@ -62,6 +62,12 @@ async def test_proxy_certificates_and_limit_come_from_the_settings(
     assert chosen.max_bytes_per_second == 50_000  # the least that is accepted
 
 
+def test_xet_is_used_only_when_it_is_wanted(settings: SettingsStore) -> None:
+    assert not reach(settings, {}).use_xet
+    settings.change(use_xet=True)
+    assert reach(settings, {}).use_xet
+
+
 def test_caches_are_found_where_the_hubs_tools_put_them(
     tmp_path: Path, settings: SettingsStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ class Reach:
     """The way to the fake hub."""
 
     max_bytes_per_second = None
+    use_xet = False
 
     def __init__(self, endpoint: str) -> None:
         self._endpoint = endpoint

@@ -44,6 +44,7 @@ class Connection:
     download_limit_bytes_per_second: int | None
     use_hf_cache: bool
     use_hf_login: bool
+    use_xet: bool
 
 
 class ConnectionDialog(QDialog):
@@ -76,6 +77,8 @@ class ConnectionDialog(QDialog):
         self._cache.setChecked(settings.use_hf_cache)
         self._login = QCheckBox()
         self._login.setChecked(settings.use_hf_login)
+        self._xet = QCheckBox()
+        self._xet.setChecked(settings.use_xet)
         self._token_words = Label("…", wraps=True)
         self._error = Label(role=TextRole.BAD, wraps=True)
         self._error.hide()
@@ -107,7 +110,12 @@ class ConnectionDialog(QDialog):
         column.setSpacing(GAP_SMALL)
         column.addWidget(Label("Connection", role=TextRole.HEADING))
         column.addLayout(self._built_fields())
-        for box, name in ((self._cache, "use_hf_cache"), (self._login, "use_hf_login")):
+        boxes = (
+            (self._cache, "use_hf_cache"),
+            (self._login, "use_hf_login"),
+            (self._xet, "use_xet"),
+        )
+        for box, name in boxes:
             text = SETTING_TEXTS[name]
             box.setText(text.title)
             box.setToolTip(text.help)
@@ -179,5 +187,6 @@ class ConnectionDialog(QDialog):
                 download_limit_bytes_per_second=round(limit * _MEGABYTE) if limit else None,
                 use_hf_cache=self._cache.isChecked(),
                 use_hf_login=self._login.isChecked(),
+                use_xet=self._xet.isChecked(),
             )
         )

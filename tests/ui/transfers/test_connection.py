@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QPushButton, QRadioButton, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDoubleSpinBox,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QWidget,
+)
 
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.token_store import checked_token
@@ -153,12 +160,16 @@ async def test_the_connection_is_saved_as_it_was_entered(setup: Setup, tmp_path:
     assert isinstance(limit, QDoubleSpinBox)
     assert limit.text() == "No limit"
     limit.setValue(2.5)
+    (xet,) = [box for box in dialog.findChildren(QCheckBox) if "Xet" in box.text()]
+    assert not xet.isChecked()  # a file that it began cannot be continued
+    xet.setChecked(True)
     press(dialog, "Save")
     await until(lambda: setup.settings.value.hub_endpoint == "https://mirror.example")
     value = setup.settings.value
     assert value.hub_proxy == "http://proxy.example:3128"
     assert value.hub_ca_file == certificates
     assert value.download_limit_bytes_per_second == 2_500_000
+    assert value.use_xet
 
 
 async def test_an_address_that_cannot_be_right_is_said_and_not_saved(setup: Setup) -> None:
@@ -182,11 +193,11 @@ async def test_a_token_can_be_forgotten(setup: Setup) -> None:
 @pytest.mark.parametrize(
     ("connection", "words"),
     [
-        (Connection("", "", None, None, True, False), ""),
-        (Connection("ftp://hub", "", None, None, True, False), "must begin with"),
-        (Connection("https://[", "", None, None, True, False), "must begin with"),
-        (Connection("", "http://me:secret@proxy", None, None, True, False), "Leave name"),
-        (Connection("", "", Path("nowhere.pem"), None, True, False), "There is no file"),
+        (Connection("", "", None, None, True, False, False), ""),
+        (Connection("ftp://hub", "", None, None, True, False, False), "must begin with"),
+        (Connection("https://[", "", None, None, True, False, False), "must begin with"),
+        (Connection("", "http://me:secret@proxy", None, None, True, False, False), "Leave name"),
+        (Connection("", "", Path("nowhere.pem"), None, True, False, False), "There is no file"),
     ],
 )
 def test_what_cannot_be_right_is_named(connection: Connection, words: str) -> None:
