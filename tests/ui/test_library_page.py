@@ -24,6 +24,7 @@ from dflash_desktop.ui.models.library_presenter import LibraryPresenter
 from dflash_desktop.ui.models.library_view import LibraryView
 from dflash_desktop.ui.models.library_words import (
     SortOrder,
+    card_content,
     day_words,
     library_summary,
     model_facts,
@@ -379,6 +380,25 @@ def test_two_hundred_rows_are_drawn_and_not_built(qtbot: QtBot, theme: Theme) ->
     view.show_models(rows, summary="", count=200)
     view.show()
     assert len(view.findChildren(QLabel)) == before
+
+
+def test_what_there_is_to_read_on_the_card_is_brought_into_view(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    pane = ModelsPane(theme=theme, report=lambda problem: problem.detail)
+    qtbot.addWidget(pane)
+    rows = tuple(model_row(m, in_use_on="", now=NOW) for m in MODELS)
+    pane.library.show_models(rows, summary="", count=len(rows))
+    pane.library.card.show_model(card_content(MODELS[0], in_use_on="", now=NOW))
+    pane.resize(700, 400)
+    pane.show()
+    assert pane.verticalScrollBar().value() == 0
+    pane.library.card.show_problem(Problem("code", "It was refused.", "For a reason."))
+    qtbot.waitUntil(lambda: pane.verticalScrollBar().value() > 0)
+    headline = next(
+        label for label in pane.findChildren(QLabel) if label.text() == "It was refused."
+    )
+    assert not headline.visibleRegion().isEmpty()
 
 
 async def test_a_library_of_two_hundred_models_is_shown_at_once(

@@ -36,7 +36,7 @@ class ModelCard(SurfaceFrame):
     """Signals, each with the model's id: `load_requested`, `folder_requested`,
     `verify_requested`, `repair_requested`, `removal_asked` (before the question is shown),
     `removal_confirmed`, `cancel_requested` (of a verification), `remedy_chosen(id, Remedy)` for
-    the ways out of a problem that lead elsewhere.
+    the ways out of a problem that lead elsewhere. `asks_for_view`: there is something to read.
     """
 
     load_requested = Signal(str)
@@ -47,6 +47,7 @@ class ModelCard(SurfaceFrame):
     removal_confirmed = Signal(str)
     cancel_requested = Signal(str)
     remedy_chosen = Signal(str, object)
+    asks_for_view = Signal()
 
     def __init__(
         self, *, theme: Theme, report: Callable[[Problem], str], parent: QWidget | None = None
@@ -144,6 +145,7 @@ class ModelCard(SurfaceFrame):
         """Say why something could not be done."""
         self.clear_progress()
         self._problem.show_problem(problem)
+        self.asks_for_view.emit()
 
     def ask_removal(self, words: str, label: str) -> None:
         """Name what would be deleted and freed, and wait for the answer."""
@@ -151,6 +153,7 @@ class ModelCard(SurfaceFrame):
         self._question.show_label(_REMOVE.key, label)
         self._question.ask(words)
         self._show_buttons()
+        self.asks_for_view.emit()
 
     def press_load(self) -> None:
         """As if its button were pressed: nothing, while it cannot be."""

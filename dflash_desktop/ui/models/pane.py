@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from dflash_desktop.ui.icons import IconName
@@ -64,6 +64,10 @@ class ModelsPane(PageColumn):
         self._more.clicked.connect(self._on_more_clicked)
         self.library = LibraryView(theme=theme, report=report)
         self.library.get_requested.connect(self.get_requested)
+        # Once the card has grown by what there is to read.
+        self.library.card.asks_for_view.connect(
+            lambda: QTimer.singleShot(0, self.library.card, self._show_card)
+        )
         self.storage = StorageCard(theme=theme, report=report)
         self.run_form = RunForm()
         self.own_pair_form = OwnPairForm(theme=theme, report=report)
@@ -114,6 +118,9 @@ class ModelsPane(PageColumn):
         """Bring the library's place into view."""
         self.ensureWidgetVisible(self.storage)
         self.storage.take_focus()
+
+    def _show_card(self) -> None:
+        self.ensureWidgetVisible(self.library.card)
 
     def _build_cards(self) -> None:
         wanted = self._contents[: self._card_limit]
