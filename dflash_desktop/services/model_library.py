@@ -219,8 +219,9 @@ class ModelLibrary:
         records = self.records(model)
 
         def work() -> None:
-            if (records / MANIFEST_NAME).exists():  # else it was removed in the meantime
-                write_condition(records, StoredCondition(report.at, report.differences))
+            with library_changing(self._paths):  # or a removal would meet a file made meanwhile
+                if (records / MANIFEST_NAME).exists():  # else it was removed in the meantime
+                    write_condition(records, StoredCondition(report.at, report.differences))
 
         with problems.written("The outcome"):
             await asyncio.to_thread(work)
