@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.gguf_bytes import GgufError
-from dflash_desktop.domain.gguf_header import TEXT_TYPE, GgufList
+from dflash_desktop.domain.gguf_header import TEXT_TYPE
+from dflash_desktop.domain.gguf_metadata import INT32_TYPE, GgufMetadata, missing
+from dflash_desktop.domain.gguf_notes import gguf_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from dflash_desktop.domain.gguf_header import GgufHeader, GgufTensor, GgufValue
+    from dflash_desktop.domain.gguf_header import GgufHeader, GgufTensor
 
 ARCHITECTURES: Final[Mapping[str, str]] = {
     "llama": "LlamaForCausalLM",
@@ -25,8 +27,6 @@ ARCHITECTURES: Final[Mapping[str, str]] = {
 WEIGHT_TYPES: Final = frozenset({"F16", "Q4_0", "Q4_1", "Q8_0", "Q4_K", "Q6_K"})
 _VECTOR_TYPES: Final = frozenset({"F32", "F16"})
 _PLAIN_TYPES: Final = frozenset({"F16", "F32", "Q6_K"})  # Q6_K is unpacked before
-_PRE_TOKENIZERS: Final = frozenset({"qwen2", "smollm", "llama-bpe"})
-_UINT32, _INT32, _FLOAT32 = 4, 5, 6
 _EXPANDED_BYTES: Final = {"Q6_K": 2.0}
 """Bytes of a value once it is converted, where that is more than in the file."""
 _LAYER_LIMIT: Final = 1000
@@ -76,7 +76,7 @@ def gguf_model(header: GgufHeader, more: tuple[GgufHeader, ...] = ()) -> GgufMod
     Raises `GgufError`: "gguf_architecture", "gguf_quantization", "gguf_tokenizer",
     "gguf_incomplete" or "gguf_damaged".
     """
-    metadata = _Metadata(header.metadata)
+    metadata = GgufMetadata(header.metadata)
     architecture = _architecture(metadata)
     tensors = _all_tensors(header, more)
     if metadata.number(f"{architecture}.expert_count", default=0):
@@ -103,63 +103,11 @@ def gguf_model(header: GgufHeader, more: tuple[GgufHeader, ...] = ()) -> GgufMod
         value_count=sum(tensor.value_count for tensor in tensors.values()),
         largest_matrix_values=max(tensor.value_count for tensor in matrices),
         converted_bytes=sum(map(_converted_bytes, tensors.values())),
-        notes=tuple(_notes(metadata, tensors, architecture)),
+        notes=tuple(gguf_notes(metadata, tensors, architecture)),
     )
 
 
-class _Metadata:
-    """Entries of the kinds that GenAI reads them as: it casts without looking."""
-
-    def __init__(self, entries: Mapping[str, GgufValue]) -> None:
-        self._entries = entries
-
-    def has(self, key: str) -> bool:
-        return key in self._entries
-
-    def text(self, key: str) -> str:
-        entry = self._entries.get(key)
-        if entry is None or entry.type != TEXT_TYPE:
-            raise _missing(f"the entry {key!r}")
-        return str(entry.value)
-
-    def number(self, key: str, *, default: int | None = None) -> int:
-        entry = self._entries.get(key)
-        if entry is None and default is not None:
-            return default
-        if (
-            entry is None
-            or entry.type not in (_UINT32, _INT32)
-            or not isinstance(entry.value, int)
-        ):
-            raise _missing(f"a number {key!r}")
-        if not 0 <= entry.value < 1 << 31:
-            raise GgufError("gguf_damaged", f"{key!r} is {entry.value:,}")
-        return entry.value
-
-    def real(self, key: str) -> float:
-        entry = self._entries.get(key)
-        if entry is None or entry.type != _FLOAT32 or not isinstance(entry.value, float):
-            raise _missing(f"a number {key!r}")
-        return entry.value
-
-    def items(self, key: str, item_type: int) -> int:
-        entry = self._entries.get(key)
-        if entry is None or not isinstance(entry.value, GgufList):
-            raise _missing(f"the list {key!r}")
-        if entry.value.item_type != item_type or not entry.value.count:
-            raise GgufError("gguf_damaged", f"the list {key!r} holds other things than expected")
-        return entry.value.count
-
-    def token(self, key: str, count: int) -> int | None:
-        if not self.has(key):
-            return None
-        number = self.number(key)
-        if number >= count:
-            raise GgufError("gguf_damaged", f"{key!r} is {number:,}, beyond the vocabulary")
-        return number
-
-
-def _architecture(metadata: _Metadata) -> str:
+def _architecture(metadata: GgufMetadata) -> str:
     found = metadata.text("general.architecture")
     if found in ARCHITECTURES:
         return found
@@ -181,7 +129,7 @@ def _check_tensors(
     tensors: Mapping[str, GgufTensor],
     layers: int,
     hidden: int,
-    metadata: _Metadata,
+    metadata: GgufMetadata,
     architecture: str,
 ) -> int:
     """Whether all that GenAI looks up is there, in the right sizes; returns the vocabulary."""
@@ -214,14 +162,14 @@ def _check_tensors(
     return vocabulary
 
 
-def _check_tokenizer(metadata: _Metadata, vocabulary: int) -> int:
+def _check_tokenizer(metadata: GgufMetadata, vocabulary: int) -> int:
     """Only byte-level BPE is read; GenAI looks up the types and ids without looking at sizes."""
     kind = metadata.text("tokenizer.ggml.model")
     if kind != "gpt2":
         raise GgufError("gguf_tokenizer", f"its tokenizer is of the kind {kind[:40]!r}")
     metadata.text("tokenizer.ggml.pre")
     tokens = metadata.items("tokenizer.ggml.tokens", TEXT_TYPE)
-    types = metadata.items("tokenizer.ggml.token_type", _INT32)
+    types = metadata.items("tokenizer.ggml.token_type", INT32_TYPE)
     metadata.items("tokenizer.ggml.merges", TEXT_TYPE)
     if tokens != types or tokens > vocabulary:
         words = f"{tokens:,} tokens, {types:,} token types, {vocabulary:,} embeddings"
@@ -240,7 +188,7 @@ def _check_file_type(file_type: int, matrices: list[GgufTensor]) -> None:
 def _matrix(tensors: Mapping[str, GgufTensor], name: str) -> GgufTensor:
     tensor = tensors.get(name)
     if tensor is None:
-        raise _missing(f"the tensor {name!r}")
+        raise missing(f"the tensor {name!r}")
     if tensor.type_name not in WEIGHT_TYPES:
         known = ", ".join(sorted(WEIGHT_TYPES))
         reason = f"{name!r} is stored as {tensor.type_name}, and {known} can be read"
@@ -253,7 +201,7 @@ def _matrix(tensors: Mapping[str, GgufTensor], name: str) -> GgufTensor:
 def _vector(tensors: Mapping[str, GgufTensor], name: str) -> GgufTensor:
     tensor = tensors.get(name)
     if tensor is None:
-        raise _missing(f"the tensor {name!r}")
+        raise missing(f"the tensor {name!r}")
     if tensor.type_name not in _VECTOR_TYPES:
         raise GgufError("gguf_quantization", f"{name!r} is stored as {tensor.type_name}")
     return tensor
@@ -267,11 +215,7 @@ def _expect(tensor: GgufTensor, shape: tuple[int, ...]) -> None:
         )
 
 
-def _missing(what: str) -> GgufError:
-    return GgufError("gguf_incomplete", f"{what} is missing")
-
-
-def _name(metadata: _Metadata) -> str:
+def _name(metadata: GgufMetadata) -> str:
     return " ".join(metadata.text("general.name").split()) if metadata.has("general.name") else ""
 
 
@@ -285,23 +229,3 @@ def _by_frequency(matrices: list[GgufTensor]) -> tuple[str, ...]:
 def _converted_bytes(tensor: GgufTensor) -> int:
     expanded = _EXPANDED_BYTES.get(tensor.type_name)
     return tensor.size_bytes if expanded is None else round(tensor.value_count * expanded)
-
-
-def _notes(
-    metadata: _Metadata, tensors: Mapping[str, GgufTensor], architecture: str
-) -> Iterator[str]:
-    scaling = f"{architecture}.rope.scaling.type"
-    is_scaled = metadata.has(scaling) and metadata.text(scaling) != "none"
-    if "rope_freqs.weight" in tensors or is_scaled:
-        yield (
-            "The runtime leaves out how this model stretches positions, so that long texts may "
-            "get worse answers than in other programs."
-        )
-    pre = metadata.text("tokenizer.ggml.pre")
-    if pre not in _PRE_TOKENIZERS:
-        yield (
-            f"The runtime does not know how this model cuts text into words ({pre[:40]!r}) and "
-            "takes another way, which can make its answers worse."
-        )
-    if not metadata.has("tokenizer.chat_template"):
-        yield ("The file brings no chat template, so messages reach the model as plain text.")

@@ -18,6 +18,7 @@ from dflash_desktop.services.rt_info_file import write_rt_info
 from dflash_desktop.workers.model_folder import MODEL_XML
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from dflash_desktop.domain.gguf_import import GgufFile
@@ -27,9 +28,12 @@ SOURCE_NAME: Final = "gguf_source.json"
 """Says in the model's folder what it was made from."""
 
 
-def complete_model(folder: Path, source: GgufFile, *, as_int8: bool) -> tuple[Finding, ...]:
+def complete_model(
+    folder: Path, source: GgufFile, made_from: Mapping[str, str], *, as_int8: bool
+) -> tuple[Finding, ...]:
     """Add what GenAI's conversion leaves out, and hold the model against the contract.
 
+    `made_from` are the hashes of the source's parts, by name.
     Blocking. Raises `AppError` and `OSError`.
     """
     model = source.model
@@ -44,7 +48,7 @@ def complete_model(folder: Path, source: GgufFile, *, as_int8: bool) -> tuple[Fi
     precision = "int8" if as_int8 else model.precision
     _write_json(folder / "config.json", _config(model))
     _write_json(folder / "openvino_config.json", {"dtype": precision})
-    _write_json(folder / SOURCE_NAME, _source_facts(source))
+    _write_json(folder / SOURCE_NAME, _source_facts(source, made_from))
     findings = check_contract(inspect_model(folder), None, runtime=installed_runtime())
     blocking = [finding for finding in findings if finding.weight is Weight.BLOCK]
     if blocking:
@@ -69,14 +73,14 @@ def _config(model: GgufModel) -> dict[str, object]:
     return config
 
 
-def _source_facts(source: GgufFile) -> dict[str, object]:
+def _source_facts(source: GgufFile, made_from: Mapping[str, str]) -> dict[str, object]:
     """No path: the file may lie in a folder with a person's name."""
     return {
         "version": 1,
-        "files": [part.name for part in source.parts],
+        "files": ", ".join(f"{name} {sha256}" for name, sha256 in sorted(made_from.items())),
         "size_bytes": source.size_bytes,
         "name": source.model.name,
-        "weight_types": list(source.model.weight_types),
+        "weight_types": ", ".join(source.model.weight_types),
         "runtime": installed_runtime(),
     }
 

@@ -90,10 +90,20 @@ class GgufImport:
                     yield step
             # Windows cannot move a folder of which a process still holds a file.
             await engine.stop()
+            made_from: dict[str, str] = {}
+            parts = {part.name: part for part in source.parts}
+            async with aclosing(
+                _hashed(parts, made_from, "Noting what it was made from.")
+            ) as steps:
+                async for step in steps:
+                    yield step
             yield ImportProgress(ImportStage.COMPLETING, "Marking where a draft reads.")
-            findings = await asyncio.to_thread(complete_model, converted, source, as_int8=as_int8)
-            hashes: dict[str, str | OSError] = {}
-            async with aclosing(_hashed(converted, hashes)) as steps:
+            findings = await asyncio.to_thread(
+                complete_model, converted, source, made_from, as_int8=as_int8
+            )
+            hashes: dict[str, str] = {}
+            files = await asyncio.to_thread(_files_in, converted)
+            async with aclosing(_hashed(files, hashes, "Noting what every byte is.")) as steps:
                 async for step in steps:
                     yield step
             yield ImportProgress(ImportStage.INSTALLING, "Taking it into the library.")
@@ -148,19 +158,20 @@ class GgufImport:
         return Path(tempfile.mkdtemp(prefix=IMPORT_PREFIX, dir=incoming))
 
     async def _install(
-        self, folder: Path, model_id: str, hashes: Mapping[str, str | OSError]
+        self, folder: Path, model_id: str, hashes: Mapping[str, str]
     ) -> InstalledModel:
-        files = []
-        for name, sha256 in sorted(hashes.items()):
-            if isinstance(sha256, OSError):
-                raise sha256
-            files.append(ModelFile(name, (folder / name).stat().st_size, sha256))
+        files = await asyncio.to_thread(
+            lambda: tuple(
+                ModelFile(name, (folder / name).stat().st_size, sha256)
+                for name, sha256 in sorted(hashes.items())
+            )
+        )
         return await self._library.install(
             folder,
             repo_id="",
             commit="",
             endpoint="",
-            files=tuple(files),
+            files=files,
             title=model_id,
             model_id=model_id,
         )
@@ -192,24 +203,25 @@ async def _converted(
 
 
 async def _hashed(
-    folder: Path, hashes: dict[str, str | OSError]
+    paths: Mapping[str, Path], hashes: dict[str, str], sentence: str
 ) -> AsyncGenerator[ImportProgress, None]:
-    """Fill `hashes`, by name, and tell how far it is."""
-    paths, total = await asyncio.to_thread(_files_in, folder)
+    """Fill `hashes`, by name, and tell how far it is. Raises `OSError`."""
+    total = await asyncio.to_thread(lambda: sum(path.stat().st_size for path in paths.values()))
 
     async def work(report: Callable[[WorkProgress], None]) -> None:
-        hashes.update(await hash_files(paths, total_bytes=total, on_progress=report))
+        answers = await hash_files(paths, total_bytes=total, on_progress=report)
+        for name, answer in answers.items():
+            if isinstance(answer, OSError):
+                raise answer
+            hashes[name] = answer
 
     async with aclosing(told(work)) as steps:
         async for done in steps:
-            yield ImportProgress(
-                ImportStage.HASHING, "Noting what every byte is.", done.done_bytes, total
-            )
+            yield ImportProgress(ImportStage.HASHING, sentence, done.done_bytes, total)
 
 
-def _files_in(folder: Path) -> tuple[dict[str, Path], int]:
-    paths = {path.name: path for path in folder.iterdir()}
-    return paths, sum(path.stat().st_size for path in paths.values())
+def _files_in(folder: Path) -> dict[str, Path]:
+    return {path.name: path for path in folder.iterdir()}
 
 
 def _must_copy(part: Path, incoming: Path) -> bool:

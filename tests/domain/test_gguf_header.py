@@ -232,9 +232,13 @@ def test_what_the_runtime_leaves_out_is_said() -> None:
     file.tensors["rope_freqs.weight"] = ((8,), F32)
     file.metadata["tokenizer.ggml.pre"] = (STRING, "gpt-2")
     del file.metadata["tokenizer.chat_template"]
+    file.tensors["blk.0.attn_sub_norm.weight"] = ((64,), F32)
+    file.metadata["llama.rope.dimension_count"] = (UINT32, 8)
     notes = model(file).notes
-    assert len(notes) == 3
-    assert "'gpt-2'" in notes[1]
+    assert len(notes) == 5
+    assert "a part of each head" in notes[1]
+    assert "'blk.0.attn_sub_norm.weight'" in notes[2]
+    assert "'gpt-2'" in notes[3]
 
 
 def list_of(count: int, kind: int, item: bytes) -> bytes:

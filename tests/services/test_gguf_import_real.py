@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import zipfile
 from contextlib import aclosing
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ from dflash_desktop.services.gguf_file import look_at_gguf
 from dflash_desktop.services.gguf_import import GgufImport
 from dflash_desktop.services.model_inspection import check_folders
 from dflash_desktop.services.model_library import ModelLibrary
+from dflash_desktop.services.starter_store import starter_resources
 from dflash_desktop.services.timed_answers import question
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.workers import protocol
@@ -66,6 +69,24 @@ def test_what_the_check_lets_through_is_converted(file: GgufText, tmp_path: Path
     assert path.read_bytes() == file.data()
 
 
+def test_a_file_that_must_not_be_written_to_is_read_from_a_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GenAI opens for writing what it only reads; our own rights here may allow anything."""
+    path = small_gguf().write(tmp_path / "x.gguf")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    copied: list[Path] = []
+    copy = shutil.copyfile
+
+    def spy(source: Path, copy_path: Path) -> None:
+        copied.append(source)
+        copy(source, copy_path)
+
+    monkeypatch.setattr(shutil, "copyfile", spy)
+    convert_gguf(protocol.ConvertGguf(1, path, tmp_path / "out"), lambda stage: None)
+    assert copied == [path]
+
+
 def test_what_the_check_refuses_is_refused_by_the_runtime_too(tmp_path: Path) -> None:
     path = small_gguf(kind=BF16, file_type=32).write(tmp_path / "x.gguf")
     with pytest.raises(RuntimeError, match="quantization type"):
@@ -101,6 +122,9 @@ async def test_an_imported_model_runs_with_the_draft_that_was_trained_for_it(
     assert not imported.notes
     assert library.find("smol") == imported.model
     assert imported.model.manifest.precision == "int4"
+    made_from = (imported.model.path / "gguf_source.json").read_text("utf-8")
+    assert starter_resources().pin.sha256 in made_from
+    assert str(tmp_path) not in made_from
     assert not list(paths.incoming_dir.iterdir())
     assert {one.weight for one in check_folders(imported.model.path, starter_pair.draft_dir)} == {
         "info"
