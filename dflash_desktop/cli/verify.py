@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
 from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
-from dflash_desktop.domain.pair_contract import Finding, Verdict, verdict_of
+from dflash_desktop.domain.memory_budget import budget_of
+from dflash_desktop.domain.pair_contract import Finding, Verdict, check_contract, verdict_of
+from dflash_desktop.domain.pair_sizes import PairSizes, folder_sizes
+from dflash_desktop.domain.recommend import DEFAULT_CONTEXT_TOKENS
+from dflash_desktop.domain.units import format_bytes
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from pathlib import Path
 
     from dflash_desktop.cli.context import CommandContext
 
@@ -40,17 +45,25 @@ async def run(args: Namespace, context: CommandContext) -> VerifyResult:
     """Read both folders; raises `AppError` when one is not there at all."""
     import asyncio  # no help text should wait for what only the work needs
 
-    from dflash_desktop.services.model_inspection import check_folders
+    return await asyncio.to_thread(verified, *chosen_models(args, context))
 
-    target, draft = chosen_models(args, context)
-    return VerifyResult(await asyncio.to_thread(check_folders, target, draft))
+
+def verified(target_dir: Path, draft_dir: Path | None) -> VerifyResult:
+    """What the folders keep of the contract, and what they need of the memory."""
+    from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
+
+    target = inspect_model(target_dir)
+    draft = None if draft_dir is None else inspect_model(draft_dir)
+    findings = check_contract(target, draft, runtime=installed_runtime())
+    return VerifyResult(findings, folder_sizes(target, draft))
 
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """The findings, the worst first."""
+    """The findings, the worst first; `sizes` is None for what is no model."""
 
     findings: tuple[Finding, ...]
+    sizes: PairSizes | None = None
 
     @property
     def exit_code(self) -> int:
@@ -62,9 +75,31 @@ class VerifyResult:
         return {
             "verdict": verdict_of(self.findings),
             "findings": [finding_form(finding) for finding in self.findings],
+            "memory": None
+            if self.sizes is None
+            else {
+                "context_tokens": DEFAULT_CONTEXT_TOKENS,
+                "cpu_bytes": _needed_bytes(self.sizes, runs_on_cpu=True),
+                "graphics_bytes": _needed_bytes(self.sizes, runs_on_cpu=False),
+            },
         }
 
     def as_text(self) -> str:
         """The verdict, then one paragraph for each finding."""
         paragraphs = map(finding_paragraph, self.findings)
-        return "\n\n".join((_VERDICT_WORDS[verdict_of(self.findings)], *paragraphs))
+        verdict = verdict_of(self.findings)
+        memory = []
+        if self.sizes is not None and verdict is not Verdict.BLOCKED:
+            on_cpu, on_graphics = (
+                format_bytes(_needed_bytes(self.sizes, runs_on_cpu=cpu)) for cpu in (True, False)
+            )
+            memory.append(
+                f"It needs about {on_cpu} of memory on the processor, or {on_graphics} on "
+                f"graphics, at {DEFAULT_CONTEXT_TOKENS:,} tokens of context."
+            )
+        return "\n\n".join((_VERDICT_WORDS[verdict], *memory, *paragraphs))
+
+
+def _needed_bytes(sizes: PairSizes, *, runs_on_cpu: bool) -> int:
+    budget = budget_of(sizes, context_tokens=DEFAULT_CONTEXT_TOKENS, runs_on_cpu=runs_on_cpu)
+    return budget.needed_bytes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dflash_desktop.cli.verify import VerifyResult
-from dflash_desktop.services.model_inspection import check_folders
+from dflash_desktop.cli.verify import verified as verified_folders
 from tests.cli.test_json_forms import REPOSITORY, assert_documented, run
 from tests.fakes.damaged_pairs import BLOCKING, WARNING
 from tests.fakes.ir_models import ModelFiles, write_draft, write_target
@@ -28,7 +28,7 @@ def draft(tmp_path: Path) -> ModelFiles:
 
 
 def verified(target: ModelFiles, draft: ModelFiles) -> VerifyResult:
-    return VerifyResult(check_folders(target.folder, draft.folder))
+    return verified_folders(target.folder, draft.folder)
 
 
 def test_a_blocked_pair_in_the_documented_form(target: ModelFiles, draft: ModelFiles) -> None:
@@ -60,6 +60,20 @@ def test_the_words_name_the_fault_and_what_to_do(target: ModelFiles, draft: Mode
     assert "found     hidden_states of the width 384" in text
     assert "expected  2 layers × 128 = 256" in text
     assert "to do     The draft was not trained with this list of layers." in text
+
+
+def test_what_it_needs_of_the_memory_is_told(target: ModelFiles, draft: ModelFiles) -> None:
+    result = verified(target, draft)
+    alone = verified_folders(target.folder, None)
+
+    memory, without_draft = result.as_json()["memory"], alone.as_json()["memory"]
+    assert isinstance(memory, dict)
+    assert isinstance(without_draft, dict)
+    assert memory["context_tokens"] == 8192
+    assert memory["cpu_bytes"] > without_draft["cpu_bytes"] > 0
+    assert "of memory on the processor" in result.as_text()
+    target.write("openvino_model.xml", "no model")
+    assert verified(target, draft).as_json()["memory"] is None
 
 
 def test_neither_a_folder_nor_a_pair_is_an_error() -> None:
