@@ -21,6 +21,10 @@ def main() -> int:
 
 
 def _window_or_command(arguments: list[str]) -> int:
+    if arguments == ["window-self-test"]:
+        from dflash_desktop.app import self_test
+
+        return self_test.main()
     if arguments:
         from dflash_desktop import cli
 

@@ -2,7 +2,7 @@
 
 Exit codes: 0 done, 1 a fault that is explained, 2 wrong usage, 130 interrupted by the person,
 141 the reader of our output went away. `verify`, `repair` and `check` answer with 1 and
-2 too, as their help says.
+2 too, as their help says, and `self-test` with 1.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ examples:
   {PROGRAM} check TARGET DRAFT          run it with and without the draft: does it pay?
   {PROGRAM} ovms TARGET DRAFT           files for OpenVINO Model Server
   {PROGRAM} record TARGET DRAFT         what decides its speed, to share and compare
+  {PROGRAM} self-test                   is this installation whole?
   {PROGRAM} doctor --json               devices and versions, for a program
 
 Each command explains itself: {PROGRAM} chat --help
@@ -100,7 +101,7 @@ class _Named:
         return await self._command.run(args, context)
 
 
-_MODULES = {"import": "import_gguf"}  # the word is Python's own
+_MODULES = {"import": "import_gguf", "self-test": "self_test"}  # no names of Python modules
 COMMANDS: Mapping[str, Command] = {
     name: _Named(_MODULES.get(name, name))
     for name in (
@@ -117,6 +118,7 @@ COMMANDS: Mapping[str, Command] = {
         "ovms",
         "record",
         "check",
+        "self-test",
     )
 }
 

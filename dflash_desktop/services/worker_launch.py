@@ -72,6 +72,14 @@ class WorkerLauncher:
             log_file=self._log_dir / "probe.log",
         )
 
+    def self_test(self) -> WorkerCommand:
+        """What looks whether this installation of the engine is whole; it speaks no protocol."""
+        return WorkerCommand(
+            argv=_argv("dflash_desktop.workers.self_test", "self-test"),
+            env=worker_environment() | {"HF_HUB_OFFLINE": "1"},
+            log_file=self._log_dir / "self-test.log",
+        )
+
 
 def worker_environment() -> dict[str, str]:
     """This process's environment without what could change or betray a worker."""

@@ -6,12 +6,14 @@ import sys
 
 
 def main() -> None:
-    """`dflash-engine [engine|fetch|probe]`."""
+    """`dflash-engine [engine|fetch|probe|self-test]`."""
     match sys.argv[1:2]:
         case ["fetch"]:
             from dflash_desktop.workers.fetch import main as run
         case ["probe"]:
             from dflash_desktop.workers.probe import main as run
+        case ["self-test"]:
+            from dflash_desktop.workers.self_test import main as run
         case _:
             from dflash_desktop.workers.engine import main as run
     run()

@@ -84,6 +84,26 @@ def test_doctor() -> None:
     assert printed["chosen_device"]
 
 
+@pytest.mark.openvino
+def test_self_test() -> None:
+    code, printed = run("self-test", "--no-window")
+
+    assert code == 0
+    assert_documented("self-test", printed)
+    assert printed["passed"] is True
+
+
+@pytest.mark.starter
+def test_self_test_asks_the_starter_pair(home_with_starter: dict[str, str]) -> None:
+    code, printed = run("self-test", "--no-window", env=home_with_starter)
+
+    assert code == 0
+    checks = printed["checks"]
+    assert isinstance(checks, list)
+    (starter,) = (check for check in checks if check["code"] == "starter")
+    assert starter["detail"].startswith("It answers")
+
+
 @pytest.mark.parametrize("machine", ["arc_130v_16gb", "arc_pro_b60", "cpu_only"])
 def test_doctor_and_recommend_of_a_recorded_machine(machine: str) -> None:
     file = str(REPOSITORY / "tests" / "data" / "machines" / f"{machine}.json")

@@ -36,6 +36,7 @@ def test_a_frozen_program_never_starts_itself(
     monkeypatch.setattr(sys, "platform", platform)
     assert launcher.engine().argv == (str(window.with_name(name)),)
     assert launcher.fetch().argv == (str(window.with_name(name)), "fetch")
+    assert launcher.self_test().argv == (str(window.with_name(name)), "self-test")
 
 
 def test_workers_get_a_clean_environment(
