@@ -155,8 +155,7 @@ async def _says_hello(code: str, worker: str, command: WorkerCommand) -> SelfChe
     try:
         async with asyncio.timeout(_HELLO_SECONDS), aclosing(channel.events()) as events:
             async for event in events:
-                expected = isinstance(event, Hello) and event.worker == worker
-                if expected and event.protocol == PROTOCOL_VERSION:
+                if isinstance(event, Hello) and _is_ours(event, worker):
                     return SelfCheck(code, True, event.runtime or "It starts.")
                 break
     except TimeoutError:
@@ -166,6 +165,10 @@ async def _says_hello(code: str, worker: str, command: WorkerCommand) -> SelfChe
         await asyncio.wait({channel.exited}, timeout=_END_SECONDS)
     tail = " ".join((words, channel.fault, *read_tail(channel.log_file)[-_LOG_LINES:])).strip()
     return SelfCheck(code, False, f"The process does not work. {tail} {_AGAIN}")
+
+
+def _is_ours(hello: Hello, worker: str) -> bool:
+    return (hello.protocol, hello.worker) == (PROTOCOL_VERSION, worker)
 
 
 async def _probe(command: WorkerCommand) -> SelfCheck:
