@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.gpu_family import GpuFamily, family_of
 from dflash_desktop.domain.hardware import ProbeOutcome
-from dflash_desktop.domain.problems import Problem, Remedy, Severity
+from dflash_desktop.domain.problems import Problem, Severity
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.hardware import Adapter, HardwareReport
@@ -43,7 +43,6 @@ def probe_finding(report: HardwareReport) -> Problem | None:
         advice=_ADVICE[outcome].format(drivers=f" ({drivers})" if drivers else ""),
         severity=Severity.WARNING,
         detail=report.probe.detail,
-        remedies=(Remedy.RETRY,),
     )
 
 

@@ -20,8 +20,11 @@ from dflash_desktop.cli.doctor import devices_of_report
 from dflash_desktop.domain.devices import choose_device, offered_devices
 from dflash_desktop.domain.gpu_findings import findings
 from dflash_desktop.domain.hardware import (
+    Adapter,
     HardwareReport,
     LinuxGraphics,
+    Probe,
+    ProbeOutcome,
     RenderNode,
     SystemMemory,
 )
@@ -98,7 +101,7 @@ def pane(theme: Theme, step: SetupStep, *, is_starter: bool = False) -> WizardPa
 def on_machine(theme: Theme, name: str) -> QWidget:
     """The first page on a recorded machine."""
     made = pane(theme, SetupStep.MACHINE)
-    report = machine(name) if name else NO_DRIVER
+    report = MADE_UP.get(name) or machine(name)
     pool = memory_pool(report)
     raw = msgspec.json.format(msgspec.json.encode(report_fields(report)), indent=2).decode()
     found = findings(report, load_known_drivers())
@@ -216,6 +219,14 @@ NO_DRIVER = HardwareReport(
         render_nodes=(RenderNode("/dev/dri/renderD128", is_accessible=False),),
     ),
 )
+CRASHING_DRIVER = HardwareReport(
+    os="Windows-11-10.0.26100-SP0",
+    cpu="Intel(R) Core(TM) Ultra 7 258V",
+    memory=SystemMemory(33_800_000_000, 24_000_000_000),
+    adapters=(Adapter("Intel(R) Arc(TM) 140V GPU (16GB)", "8086:64a0", "32.0.101.6737"),),
+    probe=Probe(ProbeOutcome.CRASHED, "The process crashed inside the runtime or the driver."),
+)
+MADE_UP = {"no-driver": NO_DRIVER, "crashing-driver": CRASHING_DRIVER}
 MACHINES = (
     "cpu_only",
     "arc_140v_32gb",
@@ -242,7 +253,8 @@ def main() -> None:
             partial(choosing, theme, name),
             size=(1180, 1300),
         )
-    take("wizard-machine-no-driver", first_start, partial(on_machine, theme, ""), size=size)
+    for name in MADE_UP:
+        take(f"wizard-machine-{name}", first_start, partial(on_machine, theme, name), size=size)
     take("wizard-asking", first_start, partial(asking, theme), size=size)
     take(
         "wizard-choose-why",
