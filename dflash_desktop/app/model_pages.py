@@ -213,6 +213,15 @@ class ModelPages:
             if transfer.id == transfer_id and transfer.request.repos:
                 self._models_pane.show_model(transfer.request.repos[0].repo_id)
 
+    def take_remedy(
+        self, remedy: Remedy, repo_ids: tuple[str, ...], *, on_given: Callable[[], None]
+    ) -> None:
+        """Take a way out of a problem with these repositories; `on_given` follows a token."""
+        if remedy is Remedy.ENTER_TOKEN:
+            self.connection.open_token(repo_ids, on_given=on_given)
+        else:
+            self._take_remedy_of_a_look(remedy, repo_ids)
+
     def _take_remedy(self, transfer: Transfer, remedy: Remedy) -> None:
         repo_ids = tuple(repo.repo_id for repo in transfer.request.repos)
         if remedy is Remedy.ENTER_TOKEN:

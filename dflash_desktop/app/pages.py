@@ -125,6 +125,15 @@ class Pages:
         if self._setup is not None:
             self._setup.show_starter()
 
+    def show_devices(self) -> None:
+        """Lead to the choice of the device."""
+        from dflash_desktop.ui.models.pane import ModelsPane
+
+        self.show(Page.MODELS)
+        pane = self._window.page_widget(Page.MODELS)
+        if isinstance(pane, ModelsPane):
+            pane.show_run_form()
+
     def get_pair(self, pair_id: str) -> None:
         """Lead to getting this pair of the catalogue, the person's own part of it included."""
         self.show(Page.SETUP)
@@ -195,9 +204,16 @@ class Pages:
         pane.ready.question_chosen.connect(self._ask)
         pane.ready.measure_requested.connect(lambda: self.show(Page.MEASURE))
         pane.ready.models_requested.connect(lambda: self.show(Page.MODELS))
-        for page in (pane.machine, pane.transfer, pane.ready):
+        for page in (pane.machine, pane.ready):
             page.remedy_chosen.connect(self._on_remedy)
+        pane.transfer.remedy_chosen.connect(self._on_remedy_of_setup)
         return pane
+
+    def _on_remedy_of_setup(self, remedy: Remedy) -> None:
+        if self._setup is not None:
+            self._model_pages.take_remedy(
+                remedy, self._setup.repo_ids, on_given=self._setup.try_again
+            )
 
     def _ask(self, question: str) -> None:
         """Open the chat with this question on its way."""

@@ -188,8 +188,10 @@ class Program:
         if pages is None or pages.pairs.take_way_out(remedy):
             return
         match remedy:
-            case Remedy.CHOOSE_MODEL | Remedy.CHOOSE_DEVICE:
+            case Remedy.CHOOSE_MODEL:
                 pages.show(Page.MODELS)
+            case Remedy.CHOOSE_DEVICE:
+                pages.show_devices()
             case Remedy.MEASURE:
                 pages.show(Page.MEASURE)
             case Remedy.INSTALL_STARTER | Remedy.CHOOSE_FILE:

@@ -109,6 +109,11 @@ class ModelsPane(PageColumn):
         self.ensureWidgetVisible(self.own_pair_form)
         self.own_pair_form.focus_target()
 
+    def show_run_form(self) -> None:
+        """Bring the choice of the device into view."""
+        self.ensureWidgetVisible(self.run_form)
+        self.run_form.focus_device()
+
     def show_model(self, model_id: str) -> None:
         """Bring a model on this disk into view."""
         self.library.choose(model_id)

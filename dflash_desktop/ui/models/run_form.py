@@ -61,6 +61,10 @@ class RunForm(SurfaceFrame):
             grid.addWidget(Label(words.help, role=TextRole.CAPTION, wraps=True), 3 * number + 1, 1)
             grid.setRowMinimumHeight(3 * number + 2, GAP_SMALL if number == 0 else 0)
 
+    def focus_device(self) -> None:
+        """Put the keyboard on the device."""
+        self._device.setFocus()
+
     def show_choices(self, devices: tuple[Device, ...], settings: Settings) -> None:
         """The devices that were found, and what the person chose among them."""
         chosen = self._device.show_devices(devices, settings.device)

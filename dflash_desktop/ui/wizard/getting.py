@@ -62,6 +62,7 @@ class Getting:
         self._find_loadable = find_loadable
         self._on_arrived = on_arrived
         self._pair: CataloguePair | None = None
+        self._problem: Problem | None = None
         self._tasks = TaskScope(owner=page, on_problem=self._show_problem)
         self._end = transfers.subscribe(self._on_transfers_changed)
         page.plan_requested.connect(self._ask)
@@ -85,6 +86,25 @@ class Getting:
             self._page.show_transfer(pair.title, transfer)
         else:
             self._ask()
+
+    @property
+    def repo_ids(self) -> tuple[str, ...]:
+        """The repositories of the pair; the one that the present problem is about first."""
+        if self._pair is None:
+            return ()
+        transfer = self._transfer()
+        problem = self._problem if transfer is None else transfer.problem
+        said = "" if problem is None else problem.headline
+        names = tuple(repo.repo_id for repo in request_for(self._pair).repos)
+        return tuple(sorted(names, key=lambda name: name not in said))
+
+    def try_again(self) -> None:
+        """Go on with what stopped, or ask the hub again."""
+        transfer = self._transfer()
+        if transfer is None:
+            self._ask()
+        else:
+            self._transfers.resume(transfer.id)
 
     async def close(self) -> None:
         """Start nothing more; a download goes on by itself."""
@@ -136,6 +156,7 @@ class Getting:
         return self._find_loadable(pair.id) or self._find_loadable(repository or pair.id)
 
     def _show_problem(self, problem: Problem) -> None:
+        self._problem = problem
         title = "" if self._pair is None else self._pair.title
         self._page.show_problem(title, with_retry(problem))
 

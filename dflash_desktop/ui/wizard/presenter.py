@@ -109,6 +109,15 @@ class WizardPresenter:
         self._survey.forget_pairs()
         self._go(SetupStep.CHOOSE)
 
+    @property
+    def repo_ids(self) -> tuple[str, ...]:
+        """What is being got from a hub; the repository that a problem is about first."""
+        return self._getting.repo_ids
+
+    def try_again(self) -> None:
+        """Go on with what stopped, or ask the hub again."""
+        self._getting.try_again()
+
     async def close(self) -> None:
         """Start nothing more, and wait for what runs."""
         await self._survey.close()

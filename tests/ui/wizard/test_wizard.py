@@ -200,6 +200,27 @@ async def test_without_a_hub_the_page_says_so_and_offers_the_starter(world: Setu
     assert world.can_see("Get the starter model")
 
 
+async def test_a_gated_repository_is_named_first_and_tried_again_with_a_token(
+    world: SetupWorld,
+) -> None:
+    draft = "blaj/Qwen3-4B-DFlash-int4-ov"
+    world.downloads.refusal = Problem(
+        "gated", f"{draft} asks for consent.", "Enter a token.", remedies=(Remedy.ENTER_TOKEN,)
+    )
+    await on_choose(world)
+    cards(world)[QWEN].radio.click()
+    world.button("Get it").click()
+    await until(lambda: world.can_see(Remedy.ENTER_TOKEN.label))
+    asked: list[Remedy] = []
+    world.pane.transfer.remedy_chosen.connect(asked.append)
+    world.button(Remedy.ENTER_TOKEN.label).click()
+    assert asked == [Remedy.ENTER_TOKEN]
+    assert world.presenter.repo_ids == (draft, "blaj/Qwen3-4B-instruct-int4-ov")
+    world.downloads.refusal = None
+    world.presenter.try_again()
+    await until(lambda: world.can_see("Download 3.00 GB"))
+
+
 async def test_a_download_that_does_not_fit_on_the_disk_is_not_started(world: SetupWorld) -> None:
     world.downloads.free_bytes = 1_000_000_000
     await on_choose(world)
