@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import psutil
@@ -64,8 +65,11 @@ class MemoryWatch:
         self, report: HardwareReport, pair: LoadedPair | None, process_id: int | None
     ) -> MemoryUse:
         device = self._settings.value.device if pair is None else pair.device
+        system = system_memory()
         pool = memory_pool(
-            report, reserve_bytes=self._settings.value.memory_reserve_bytes, device=device
+            replace(report, memory=system),  # of now, whenever the report was made
+            reserve_bytes=self._settings.value.memory_reserve_bytes,
+            device=device,
         )
         budget = None if pair is None else self._budget(pair)
         memory = None if process_id is None else _memory_of(process_id)
@@ -77,7 +81,6 @@ class MemoryWatch:
             total = pool.total_bytes
             others = 0  # who else uses a card, nobody can be asked
         else:
-            system = system_memory()
             total = system.total_bytes or pool.total_bytes
             others = max(0, total - (system.available_bytes or 0) - used)
         return MemoryUse(

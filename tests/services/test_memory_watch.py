@@ -34,8 +34,11 @@ def pair(folder: Path) -> PairFolders:
 async def test_without_an_engine_nothing_is_used(tmp_path: Path) -> None:
     async with engine_under_test(tmp_path) as under_test:
         settings = SettingsStore(tmp_path / "settings.json")
-        use = await MemoryWatch(engine=under_test.engine, settings=settings).use(HERE)
+        watch = MemoryWatch(engine=under_test.engine, settings=settings)
+        use = await watch.use(HERE)
+        unknown = await watch.use(HardwareReport())
 
+    assert unknown.reserve_bytes == use.reserve_bytes
     assert use.engine_bytes == 0
     assert use.parts is None
     assert use.pool is PoolKind.SYSTEM
