@@ -233,7 +233,10 @@ class WizardPresenter:
             self._on_arrived(STARTER_PAIR_ID)
 
     def _on_arrived(self, pair_id: str) -> None:
+        """Have it loaded, unless the person went on with another one meanwhile."""
         chosen = self._pairs.chosen
+        if chosen is not None and not self._pane.isVisible():
+            return
         if chosen is None or chosen.id != pair_id:
             self._pairs.load(pair_id)
         if self._pane.step is SetupStep.GET:

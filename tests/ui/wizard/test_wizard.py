@@ -245,6 +245,26 @@ async def test_a_download_goes_on_in_the_background_and_is_found_again(world: Se
     assert "1.00 GB of 3.00 GB" in world.words()
 
 
+async def test_what_arrives_in_the_background_takes_no_place_from_what_is_in_use(
+    world: SetupWorld,
+) -> None:
+    await on_choose(world)
+    cards(world)[QWEN].radio.click()
+    world.button("Get it").click()
+    await until(lambda: world.can_see("Download"))
+    world.button("Download").click()
+    world.pane.hide()
+    world.pairs.chosen = world.have_starter()
+    (running,) = world.downloads.shown
+    world.pairs.here[QWEN] = replace(world.have_starter(), id=QWEN)
+    world.downloads.change(Transfer(running.request, TransferState.DONE, 3, 3))
+    assert world.pairs.loads == []
+    world.pane.show()
+    world.presenter.open()
+    assert world.pairs.loads == [QWEN]
+    assert world.is_at(SetupStep.READY)
+
+
 async def test_escape_asks_and_staying_changes_nothing(world: SetupWorld) -> None:
     await on_choose(world)
     world.press(Qt.Key.Key_Escape)
