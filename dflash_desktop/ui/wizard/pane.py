@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QPushButton,
+    QRadioButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.ui.starter.pane import StarterPane
@@ -22,6 +30,8 @@ from dflash_desktop.ui.wizard.ready_page import ReadyPage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from PySide6.QtGui import QKeyEvent
 
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.domain.starter import StarterPin
@@ -112,6 +122,17 @@ class WizardPane(QWidget):
         """The way on is what the keyboard begins with, where a page asks for nothing."""
         if self._next.isVisible() and self._next.isEnabled():
             self._next.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses the button that has the keyboard, and from a choice goes on."""
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
+            return
+        focused = self.focusWidget()
+        if isinstance(focused, QPushButton | QToolButton):
+            focused.click()
+        elif isinstance(focused, QRadioButton) and self._next.isEnabled():
+            self._next.click()
 
     def _lay_out(self) -> None:
         top = QWidget()

@@ -16,6 +16,7 @@ from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
+from dflash_desktop.ui.wizard.machine_page import PAGE_WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.ui.theme import Theme
 
-_WIDTH: Final = 600
+_QUESTIONS_WIDTH: Final = 440
 
 
 class ReadyPage(PageColumn):
@@ -37,12 +38,13 @@ class ReadyPage(PageColumn):
     remedy_chosen = Signal(Remedy)
 
     def __init__(self, *, theme: Theme, report: Callable[[Problem], str]) -> None:
-        super().__init__(width=_WIDTH)
+        super().__init__(width=PAGE_WIDTH)
         self._heading = Label(role=TextRole.HEADING, wraps=True)
         self._words = Label(role=TextRole.READING, wraps=True)
         self._problem = ProblemView(theme=theme, report=report, can_dismiss=False)
         self._problem.remedy_chosen.connect(self.remedy_chosen)
         self._questions = QWidget()
+        self._questions.setMaximumWidth(_QUESTIONS_WIDTH)
         questions = QVBoxLayout(self._questions)
         questions.setContentsMargins(0, 0, 0, 0)
         questions.setSpacing(GAP_SMALL)

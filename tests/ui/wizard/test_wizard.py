@@ -109,6 +109,15 @@ async def test_from_first_start_to_a_loaded_starter_with_keys_alone(world: Setup
     assert asked == ["Explain speculative decoding in three sentences."]
 
 
+async def test_enter_goes_on_from_a_choice_and_presses_a_button(world: SetupWorld) -> None:
+    await on_choose(world)
+    world.press(Qt.Key.Key_Return)
+    assert world.is_at(SetupStep.GET)
+    assert world.focused() is world.button("Get the starter model")
+    world.press(Qt.Key.Key_Return)
+    await until(lambda: world.starter.files == [None])
+
+
 async def test_choosing_with_the_arrow_keys_moves_through_the_cards(world: SetupWorld) -> None:
     await on_choose(world)
     world.press(Qt.Key.Key_Down)
