@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from dflash_desktop.ui.icons import IconName
@@ -16,27 +16,21 @@ if TYPE_CHECKING:
 
 
 class Fold(QWidget):
-    """A button with what it opens below. Signals: `opened` when it is unfolded."""
+    """A button with what it opens below."""
 
-    opened = Signal()
-
-    def __init__(
-        self, title: str, content: QWidget, *, theme: Theme, name: str = "", indent: int = 0
-    ) -> None:
+    def __init__(self, title: str, content: QWidget, *, theme: Theme) -> None:
         super().__init__()
         self._content = content
         self._button = Button(
             title, theme=theme, kind=ButtonKind.LINK, icon=IconName.CHEVRON_RIGHT
         )
         self._button.setCheckable(True)
-        self._button.setAccessibleName(name or title)
         self._button.toggled.connect(self._on_toggled)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP_SMALL)
         column.addWidget(self._button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(content)
-        content.setContentsMargins(indent, 0, 0, 0)
         content.hide()
 
     @property
@@ -47,5 +41,3 @@ class Fold(QWidget):
     def _on_toggled(self, is_open: bool) -> None:
         self._content.setVisible(is_open)
         self._button.show_icon(IconName.CHEVRON_DOWN if is_open else IconName.CHEVRON_RIGHT)
-        if is_open:
-            self.opened.emit()

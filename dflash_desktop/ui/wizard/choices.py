@@ -119,4 +119,7 @@ def _can_converse(pair: CataloguePair) -> bool:
 
 
 def _first_runnable(best: list[Recommendation]) -> str:
-    return next((one.pair.id for one in best if one.runnable), STARTER_PAIR_ID)
+    """What is marked at first: people choose what has a content label themselves."""
+    runnable = [one for one in best if one.runnable]
+    plain = [one for one in runnable if not one.pair.target.content_label]
+    return next((one.pair.id for one in (*plain, *runnable)), STARTER_PAIR_ID)

@@ -131,9 +131,9 @@ async def test_cards_say_whose_speed_it_is_and_what_is_in_it(world: SetupWorld) 
     world.button("Look again").click()
     await until(lambda: "140V" in world.words())
     await on_choose(world)
-    first = next(iter(cards(world).values()))
     words = world.words()
-    assert first.radio.isChecked()  # with graphics, the best that runs
+    (marked,) = (card for card in cards(world).values() if card.radio.isChecked())
+    assert marked.pair_id == QWEN  # what has a content label is chosen by people, never for them
     assert "measured by others on Arc 130V, not on this machine" in words
     assert "uncensored" in words
     assert "target 5.70 GB" in words
