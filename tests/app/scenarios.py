@@ -174,6 +174,31 @@ async def get_a_model_that_asks_who_you_are(program: Program, seen: Seen) -> Non
     program.window.close()
 
 
+async def get_a_pair_that_asks_who_you_are(program: Program, seen: Seen) -> None:
+    """In the setup: every way out of what stops its download leads somewhere."""
+    from PySide6.QtWidgets import QApplication
+
+    from dflash_desktop.domain.problems import Remedy
+    from dflash_desktop.domain.setup import SetupPlace
+    from dflash_desktop.ui.transfers.token_dialog import TokenDialog
+
+    def dialogs() -> list[TokenDialog]:
+        return [w for w in QApplication.topLevelWidgets() if isinstance(w, TokenDialog)]
+
+    await until(lambda: program.window.page is not None)
+    program.services.settings.change(setup=SetupPlace(pair_id=sys.argv[1]))
+    program.pages.show(Page.SETUP)
+    for words in ("Choose a model", "Get it"):
+        await press(program, words)
+    await until(lambda: bool(named(program, Remedy.ENTER_TOKEN.label)))
+    named(program, Remedy.ENTER_TOKEN.label)[0].click()
+    await until(lambda: bool(dialogs()))
+    (dialog,) = dialogs()
+    dialog.token_given.emit(sys.argv[2], False)
+    await until(lambda: any(b.text().startswith("Download ") for b in buttons(program)))
+    program.window.close()
+
+
 def full_disk(handle: int) -> None:
     """Stands in for fsync."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -212,6 +237,10 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "close_at_once": (SLOW, close_at_once),
     "close_on_the_setup": (SLOW, close_on_the_setup),
     "get_a_model_that_asks_who_you_are": (SLOW, get_a_model_that_asks_who_you_are),
+    "get_a_pair_that_asks_who_you_are": (
+        Script(genai_version="2026.4.1"),
+        get_a_pair_that_asks_who_you_are,
+    ),
     "close_while_loading": (Script(load_seconds=60), close_while_loading),
     "close_while_answering": (SLOW, close_while_answering),
     "close_with_a_stuck_engine": (
@@ -256,9 +285,20 @@ async def told(program: Program) -> str:
 
 def named(program: Program, text: str) -> list[QPushButton]:
     """The buttons with these words."""
+    return [b for b in buttons(program) if b.text() == text]
+
+
+async def press(program: Program, text: str) -> None:
+    """Click the button with these words as soon as it is there to be clicked."""
+    await until(lambda: any(button.isEnabled() for button in named(program, text)))
+    named(program, text)[0].click()
+
+
+def buttons(program: Program) -> list[QPushButton]:
+    """All of the window's."""
     from PySide6.QtWidgets import QPushButton
 
-    return [b for b in program.window.findChildren(QPushButton) if b.text() == text]
+    return program.window.findChildren(QPushButton)
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -17,8 +17,10 @@ import pytest
 
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.paths import app_paths
+from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.ui.wizard.getting import request_for
 from tests.fakes.fake_hub import GOOD_TOKEN, FakeHub, serve, small_repo
 
 if TYPE_CHECKING:
@@ -186,6 +188,18 @@ def test_without_a_display_words_are_printed_instead_of_an_abort() -> None:
     )
     assert done.returncode == 1
     assert "there is no display" in done.stderr
+
+
+def test_the_setup_asks_for_a_token_where_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    pair = next(p for p in load_catalogue().pairs if p.id.startswith("Qwen3-4B-instruct-int4+"))
+    repos = [repo.repo_id for repo in request_for(pair).repos]
+    hub = FakeHub([replace(small_repo(repos[0]), is_private=True), small_repo(repos[1])])
+    with serve(hub):
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        outcome = run("get_a_pair_that_asks_who_you_are", pair.id, GOOD_TOKEN)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert "nobody takes the way out" not in outcome.seen["log"]
 
 
 def test_a_model_that_asks_who_you_are_ends_in_the_library_and_its_token_nowhere(

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,6 +126,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     thinking_is_open: bool = False
     load_seconds: float = 0.0
     log_probability: float = -1.0
+    genai_version: str = "0.0 fake"
     mishaps: tuple[Mishap, ...] = ()
 
 
@@ -142,7 +144,8 @@ class FakeModel:
         match command:
             case ListDevices(job):
                 if not self._meet(When.DEVICES, job):
-                    send(Devices(job, device_report()))
+                    report = replace(device_report(), genai_version=self._script.genai_version)
+                    send(Devices(job, report))
             case Load():
                 self._load(command)
             case Generate():
