@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+from pathlib import Path
 
 
 def main() -> int:
@@ -25,13 +26,18 @@ def _window_or_command(arguments: list[str]) -> int:
         from dflash_desktop.app import self_test
 
         return self_test.main()
-    if arguments:
+    if arguments and not _are_files(arguments):
         from dflash_desktop import cli
 
         return cli.main(arguments)
     from dflash_desktop import app
 
-    return app.main()
+    return app.main(arguments)
+
+
+def _are_files(arguments: list[str]) -> bool:
+    """What a desktop passes to "open with" is an absolute path, and no command is one."""
+    return all(Path(argument).is_absolute() for argument in arguments)
 
 
 if __name__ == "__main__":

@@ -69,6 +69,16 @@ class AppPaths:
         return self.data_dir / "repair.lock"
 
     @property
+    def window_lock_file(self) -> Path:
+        """Held by the one window of this data folder."""
+        return self.data_dir / "window.lock"
+
+    @property
+    def window_mark_file(self) -> Path:
+        """There while the window runs, and after it if it did not end well."""
+        return self.data_dir / "window.running"
+
+    @property
     def library_journal_file(self) -> Path:
         """Names both places while the models are on their way from one to the other."""
         return self.data_dir / "moving.json"
@@ -131,7 +141,7 @@ def app_paths() -> AppPaths:
     """The folders of this person's installation, by the system's conventions."""
     home = os.environ.get(HOME_VARIABLE)
     if home:
-        root = Path(home)
+        root = Path(home).absolute()  # "." on a stick must stay what it was at the start
         return AppPaths(root / "config", root / "data", root / "cache", root / "logs")
     dirs = platformdirs.PlatformDirs(APP_NAME, appauthor=False, roaming=False)
     return AppPaths(

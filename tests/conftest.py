@@ -69,6 +69,8 @@ def _own_home(
         monkeypatch.setenv(name, str(home))
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
+    # Where windows listen for later starts; sockets need a short path.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(home))
     if request.node.get_closest_marker("starter") is None:
         monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

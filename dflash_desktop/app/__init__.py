@@ -13,17 +13,22 @@ from typing import TYPE_CHECKING
 from dflash_desktop.log import log_to_file
 from dflash_desktop.paths import app_paths
 from dflash_desktop.screen import why_no_qt, why_no_window
+from dflash_desktop.services.install_lock import InstallLock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from dflash_desktop.app.program import Program
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.ui.application import Application
 
 
-def main() -> int:
-    """Open the window and return the exit code when it has been closed."""
+def main(files: Sequence[str] = ()) -> int:
+    """Open the window and return the exit code when it has been closed.
+
+    `files` are offered to the person. If the window of this data folder is open already, it comes
+    to the front with them, and this process ends.
+    """
     words = why_no_window()
     if words is not None:
         sys.stderr.write(words)
@@ -34,12 +39,26 @@ def main() -> int:
         sys.stderr.write(why_no_qt(error))
         return 1
     paths = app_paths()
-    with _logs(paths):
-        _run(Application(), paths)
+    application = Application()
+    from dflash_desktop.app.single_window import Entry, enter
+
+    lock = InstallLock(paths.window_lock_file)
+    entry = enter(paths, lock, tuple(files))
+    if entry is Entry.HANDED_OVER:
+        return 0
+    if entry is Entry.NO_ANSWER:
+        return 1
+    try:
+        with _logs(paths):
+            _run(application, paths, tuple(files), is_first=entry is Entry.FIRST)
+    finally:
+        lock.release()
     return 0
 
 
-def _run(application: Application, paths: AppPaths) -> None:
+def _run(
+    application: Application, paths: AppPaths, files: tuple[str, ...], *, is_first: bool
+) -> None:
     from qasync import QEventLoop
 
     from dflash_desktop.app.program import Program
@@ -47,7 +66,7 @@ def _run(application: Application, paths: AppPaths) -> None:
     loop = QEventLoop(application)
     asyncio.set_event_loop(loop)
     with loop:
-        program = Program(application=application, paths=paths)
+        program = Program(application=application, paths=paths, files=files, is_first=is_first)
         application.quit_requested.connect(program.close)
         _close_on_signals(loop, program)
         loop.run_until_complete(program.run())

@@ -188,6 +188,11 @@ class ModelPages:
             )
         return self._connection
 
+    def add_folder(self, folder: Path) -> None:
+        """As if the person had chosen this folder on the Models page, which is built."""
+        if self._models_pane is not None:
+            self._models_pane.library.folder_chosen.emit(str(folder))
+
     def on_shown(self, page: Page) -> None:
         """Look anew at what may have changed while a page was not in front."""
         if page is Page.MODELS and self._library is not None and self._storage is not None:

@@ -17,6 +17,7 @@ from dflash_desktop.ui.pair_presenter import PairPresenter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from pathlib import Path
 
     from PySide6.QtWidgets import QWidget
 
@@ -133,6 +134,11 @@ class Pages:
         pane = self._window.page_widget(Page.MODELS)
         if isinstance(pane, ModelsPane):
             pane.show_run_form()
+
+    def add_folder(self, folder: Path) -> None:
+        """Take a model where it is into the list of models, in view."""
+        self.show(Page.MODELS)
+        self._model_pages.add_folder(folder)
 
     def get_pair(self, pair_id: str) -> None:
         """Lead to getting this pair of the catalogue, the person's own part of it included."""

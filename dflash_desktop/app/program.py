@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QSettings, QUrl
 from PySide6.QtGui import QDesktopServices, QIcon
 
+from dflash_desktop.app.openings import Openings
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.paths import resources_dir
+from dflash_desktop.services.home_check import home_problem
+from dflash_desktop.services.last_run import LastRun
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.first_paint import FirstPaint
 from dflash_desktop.ui.main_window import MainWindow
@@ -21,6 +24,8 @@ from dflash_desktop.ui.theme import Theme
 from dflash_desktop.ui.unexpected_errors import UnexpectedErrors
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtWidgets import QApplication
 
     from dflash_desktop.app.pages import Pages
@@ -38,8 +43,20 @@ _LONGEST_WAIT_FOR_PAINT_SECONDS: Final = 0.5
 class Program:
     """One window with its services, from the first paint to the goodbye."""
 
-    def __init__(self, *, application: QApplication, paths: AppPaths) -> None:
+    def __init__(
+        self,
+        *,
+        application: QApplication,
+        paths: AppPaths,
+        files: tuple[str, ...] = (),
+        is_first: bool = True,
+    ) -> None:
         self._paths = paths
+        self._files = files
+        self._is_first = is_first
+        self._last_run = LastRun(
+            mark_file=paths.window_mark_file, faults_file=paths.log_dir / "window-faults.log"
+        )
         self._closing = asyncio.Event()
         self._lost_for_good: tuple[str, ...] = ()
         self._settings = SettingsStore(paths.settings_file)
@@ -56,12 +73,20 @@ class Program:
             may_close=self._may_close,
         )
         self._errors = UnexpectedErrors(show=self.window.show_problem, parent=self.window)
+        self._openings = Openings(
+            window=self.window, add_folder=self._add_folder, listens=is_first, paths=paths
+        )
         self.window.closed.connect(self._closing.set)
 
     @property
     def is_closing(self) -> bool:
         """Whether the window was closed, or the system said goodbye."""
         return self._closing.is_set()
+
+    @property
+    def hears_later_starts(self) -> bool:
+        """Whether another start of the program now finds this window."""
+        return self._openings.is_listening
 
     @property
     def services(self) -> Services:
@@ -91,9 +116,13 @@ class Program:
         await painted.wait(_LONGEST_WAIT_FOR_PAINT_SECONDS)
         try:
             self._start()
+            await self._look_at_the_place()
+            self._openings.begin(self._files)
             await self._closing.wait()
         finally:
             await self._say_goodbye()
+        if self._is_first:
+            self._last_run.end()
 
     async def _say_goodbye(self) -> None:
         """End everything that runs; what a person wrote is saved on the way."""
@@ -101,6 +130,7 @@ class Program:
         ends = [] if self._pages is None else self._pages.closings()
         if self._services is not None:
             ends += [self._services.engine.stop(), self._services.downloads.close()]
+        ends.append(self._openings.close())
         tasks = [asyncio.ensure_future(end) for end in ends]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=LONGEST_GOODBYE_SECONDS)
@@ -116,7 +146,8 @@ class Program:
         from dflash_desktop.app.services import Services
 
         services = Services(paths=self._paths, settings=self._settings)
-        services.conversations.empty_trash()
+        if self._is_first:  # else another window may still offer to undo
+            services.conversations.empty_trash()
         if services.downloads.transfers():
             services.downloads.begin()
         pages = Pages(
@@ -132,8 +163,6 @@ class Program:
         window.remedy_chosen.connect(self._on_remedy)
         window.header.theme_chosen.connect(self._on_theme_chosen)
         window.header.about_requested.connect(self._show_about)
-        if self._settings.problem is not None:
-            window.show_problem(self._settings.problem)
         pages.begin()
         # What exists now lives as long as the window. Walking through all of it, as a full
         # collection does, halted a streaming answer for up to 25 ms (measured).
@@ -141,6 +170,18 @@ class Program:
         # Other threads (a highlighter being made, the engine's reader) give way after 1 ms, not 5:
         # drawing one frame asks for the interpreter several times.
         sys.setswitchinterval(0.001)
+
+    async def _look_at_the_place(self) -> None:
+        """Say what a person should know before anything else, the worst of it."""
+        home = await asyncio.to_thread(home_problem, self._paths)
+        ended_badly = await asyncio.to_thread(self._last_run.begin) if self._is_first else None
+        problem = home or self._settings.problem or ended_badly
+        if problem is not None:
+            self.window.show_problem(problem)
+
+    def _add_folder(self, folder: Path) -> None:
+        if self._pages is not None:
+            self._pages.add_folder(folder)
 
     def _report(self, problem: Problem) -> str:
         from dflash_desktop.domain.engine_state import loaded_pair
@@ -185,6 +226,8 @@ class Program:
 
     def _on_remedy(self, remedy: Remedy) -> None:
         pages = self._pages
+        if self._openings.take_way_out(remedy):
+            return
         if pages is None or pages.pairs.take_way_out(remedy):
             return
         match remedy:

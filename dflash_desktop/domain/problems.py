@@ -33,6 +33,7 @@ class Remedy(StrEnum):
     OPEN_MODEL_PAGE = "open_model_page"
     NETWORK_SETTINGS = "network_settings"
     MODEL_FOLDER = "model_folder"
+    ADD_MODEL = "add_model"
 
     @property
     def label(self) -> str:
@@ -57,6 +58,7 @@ _REMEDY_LABELS = {
     Remedy.OPEN_MODEL_PAGE: "Open the model's page",
     Remedy.NETWORK_SETTINGS: "Network settings",
     Remedy.MODEL_FOLDER: "Choose model folder…",
+    Remedy.ADD_MODEL: "Add to the models",
 }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,10 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+_HELD: Final = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+"""What the two systems say when somebody else has it."""
+
+
 class InstallLock:
     """Held by one holder at a time; the system frees it when a process ends, however it ends."""
 
@@ -31,14 +36,19 @@ class InstallLock:
         self._handle: int | None = None
 
     def acquire(self) -> bool:
-        """Take the lock if nobody holds it; never waits. Raises `OSError` if it cannot be made."""
+        """Take the lock if nobody holds it; never waits.
+
+        Raises `OSError` if it cannot be made, also where the file system knows no locks.
+        """
         self._file.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _try_lock(handle)
-        except OSError:
+        except OSError as error:
             os.close(handle)
-            return False
+            if error.errno in _HELD:
+                return False
+            raise
         self._handle = handle
         return True
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import tempfile
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from dflash_desktop.services.bench_prompts import load_bench_prompts
 from dflash_desktop.services.catalogue_store import load_catalogue, load_known_drivers
 from dflash_desktop.services.device_probe import probe_devices
 from dflash_desktop.services.error_map import describe_exit
+from dflash_desktop.services.home_check import why_not_writable
 from dflash_desktop.services.starter_store import starter_resources
 from dflash_desktop.services.worker_channel import WorkerChannel
 from dflash_desktop.services.worker_launch import WorkerCommand, worker_environment
@@ -100,18 +100,6 @@ def _folder_checks(paths: AppPaths) -> Iterator[SelfCheck]:
         fault = why_not_writable(folder)
         advice = "Check its rights and the free space of its disk, or set DFLASH_HOME to another."
         yield SelfCheck(code, not fault, f"{fault} {advice}" if fault else str(folder))
-
-
-def why_not_writable(folder: Path) -> str:
-    """Why nothing can be written to a folder, in the system's words, or "" if it can. Blocking."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(4096))
-            file.flush()
-    except OSError as error:
-        return f"{folder}: {error.strerror or error}."
-    return ""
 
 
 def _window_part(log_dir: Path) -> WorkerCommand:

@@ -111,6 +111,44 @@ async def wait_for_a_signal(program: Program, seen: Seen) -> None:
     await until(lambda: program.is_closing)
 
 
+async def stay_open(program: Program, seen: Seen) -> None:
+    """Say what the banner says as soon as the program hears later starts; a signal ends it."""
+    await until(lambda: program.hears_later_starts)
+    problem = program.window.banner.problem
+    sys.stdout.write(f"ready {problem.code if problem else 'calm'}\n")
+    sys.stdout.flush()
+    await until(lambda: program.is_closing)
+    seen["problem"] = problem.detail if problem else ""
+
+
+async def hear_a_second_start(program: Program, seen: Seen) -> None:
+    """Another start hands over a model's folder, which is added with a click."""
+    from dflash_desktop.domain.problems import Remedy
+
+    await until(lambda: program.hears_later_starts)
+    program.window.showMinimized()
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await until(lambda: program.window.banner.problem is not None)
+    seen["minimized"] = program.window.isMinimized()
+    seen["told"] = await told_code(program)
+    seen["models_before"] = len(program.services.models.models())
+    named(program, Remedy.ADD_MODEL.label)[0].click()
+    await until(lambda: bool(program.services.models.models()))
+    seen["models"] = [str(model.path) for model in program.services.models.models()]
+    seen["page"] = program.window.page
+    program.window.close()
+
+
+async def look_and_go_on(program: Program, seen: Seen) -> None:
+    """What is said at the start, and a setting and a chat after it."""
+    await until(lambda: program.hears_later_starts or program.window.banner.problem is not None)
+    seen["told"] = await told_code(program)
+    program.pages.show(Page.CHAT)
+    seen["page"] = program.window.page
+    program.window.close()
+
+
 async def quit_by_the_system(program: Program, seen: Seen) -> None:
     """A log-off stops the loop itself (case 89)."""
     from PySide6.QtWidgets import QApplication
@@ -251,6 +289,9 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "errors_everywhere": (SLOW, errors_everywhere),
     "wait_for_a_signal": (SLOW, wait_for_a_signal),
     "quit_by_the_system": (SLOW, quit_by_the_system),
+    "stay_open": (SLOW, stay_open),
+    "hear_a_second_start": (SLOW, hear_a_second_start),
+    "look_and_go_on": (SLOW, look_and_go_on),
     "last_dialog": (SLOW, last_dialog),
     "close_with_a_full_disk": (Script(), close_with_a_full_disk),
     "space_returns": (Script(), space_returns),
@@ -281,6 +322,13 @@ async def told(program: Program) -> str:
     problem = program.window.banner.problem
     program.window.clear_problem()
     return f"{problem.code}: {problem.detail}" if problem else ""
+
+
+async def told_code(program: Program) -> str:
+    """The code of the banner's problem, which stays."""
+    await until(lambda: program.window.banner.problem is not None)
+    problem = program.window.banner.problem
+    return problem.code if problem else ""
 
 
 def named(program: Program, text: str) -> list[QPushButton]:

@@ -10,7 +10,8 @@ import pytest
 
 from dflash_desktop import paths as paths_module
 from dflash_desktop.paths import app_paths, resources_dir
-from dflash_desktop.services.self_test import run_self_test, why_not_writable
+from dflash_desktop.services.home_check import why_not_writable
+from dflash_desktop.services.self_test import run_self_test
 from dflash_desktop.services.worker_launch import WorkerCommand, worker_environment
 from tests.fakes.fake_worker import Mishap, Script, Trouble, When
 from tests.fakes.launcher import FakeLauncher

@@ -1,0 +1,86 @@
+"""What a file or folder is that the system or another start of the program asks us to open."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+from typing import Final
+
+from dflash_desktop.domain.problems import Problem, Remedy, Severity
+from dflash_desktop.domain.shell_words import command_line, shells_of
+
+MAX_PATH_CHARACTERS: Final = 4096
+_MODEL_FILES: Final = ("openvino_model.xml", "openvino_language_model.xml")
+_GGUF: Final = b"GGUF"
+_DEVICES: Final = ("\\\\.\\", "\\\\?\\globalroot", "//./")
+
+
+def offer_of(text: str) -> tuple[Problem, Path | None]:
+    """What to say about it, and the model's folder if it can be added. Blocking.
+
+    Nothing is done with the path but looking: whoever sent it may be anybody, so the person
+    decides. A pipe or a device is never opened.
+    """
+    path = Path(text)
+    is_plain = len(text) <= MAX_PATH_CHARACTERS and "\0" not in text
+    if not is_plain or not path.is_absolute() or text.lower().startswith(_DEVICES):
+        return _not_ours(text[:200]), None
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            folder = path if any((path / name).is_file() for name in _MODEL_FILES) else None
+        elif stat.S_ISREG(mode) and path.name in _MODEL_FILES:
+            folder = path.parent
+        elif stat.S_ISREG(mode):
+            with path.open("rb") as file:
+                start = file.read(len(_GGUF))
+            return (_gguf(path) if start == _GGUF else _not_ours(path.name)), None
+        else:
+            folder = None
+    except (OSError, ValueError) as error:
+        return _gone(path, error), None
+    return (_folder(folder), folder) if folder is not None else (_not_ours(path.name), None)
+
+
+def _folder(folder: Path) -> Problem:
+    return Problem(
+        code="opened_model_folder",
+        headline=f"“{folder.name[:100]}” holds a model.",
+        advice="It can be used where it is: nothing is copied or changed there.",
+        severity=Severity.INFO,
+        detail=str(folder),
+        remedies=(Remedy.ADD_MODEL,),
+    )
+
+
+def _gguf(path: Path) -> Problem:
+    return Problem(
+        code="opened_gguf",
+        headline=f"“{path.name[:100]}” is a GGUF file.",
+        advice=(
+            "A model that a draft can read is made of it in a terminal; the command is in the "
+            "details. Then it is on the Models page."
+        ),
+        severity=Severity.INFO,
+        detail=command_line(("dflash-desktop", "import", str(path)), shells_of(sys.platform)[0]),
+    )
+
+
+def _not_ours(name: str) -> Problem:
+    return Problem(
+        code="opened_unknown",
+        headline=f"“{name[:100]}” is nothing that this program opens.",
+        advice="It opens folders of OpenVINO models and GGUF files.",
+        severity=Severity.INFO,
+    )
+
+
+def _gone(path: Path, error: Exception) -> Problem:
+    return Problem(
+        code="opened_unreadable",
+        headline=f"“{path.name[:100]}” cannot be read.",
+        advice="Look whether it is still there and whether you may read it.",
+        severity=Severity.WARNING,
+        detail=str(error),
+    )
