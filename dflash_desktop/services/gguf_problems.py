@@ -58,7 +58,13 @@ _REFUSALS: Final = {
         ),
     ),
 }
-_OUT_OF_MEMORY_CODES: Final = frozenset({"engine_crashed", "out_of_memory", "paging_file_small"})
+_BROKEN_OFF: Final = {
+    "engine_crashed": "",  # the engine's own headline says how it ended
+    "out_of_memory": "There was not enough memory.",
+    "paging_file_small": "Windows ran out of memory: its paging file is too small.",
+    # The check before let the file through, so it is not the kind of model.
+    "gguf_unsupported": "OpenVINO could not open or read the file.",
+}
 
 
 def refused(path: Path, error: GgufError) -> Problem:
@@ -133,11 +139,12 @@ def name_taken(name: str) -> Problem:
 def conversion_failed(error: AppError, *, needed_bytes: int, free_bytes: int) -> Problem:
     """The engine's own words, and where memory may be the cause, the numbers of it."""
     problem = error.problem
-    if problem.code not in _OUT_OF_MEMORY_CODES:
+    cause = _BROKEN_OFF.get(problem.code)
+    if cause is None:
         return replace(problem, advice=f"{problem.advice} Nothing half-made was left.")
     return Problem(
         code="conversion_crashed",
-        headline=f"The conversion broke off. {problem.headline}",
+        headline=f"The conversion broke off. {cause or problem.headline}",
         advice=(
             f"It takes about {format_bytes(needed_bytes)} of memory, and "
             f"{format_bytes(free_bytes)} were free when it began. Close other programs or choose "

@@ -86,6 +86,18 @@ async def test_a_conversion_that_breaks_off_is_told_and_leaves_nothing(
     assert await asyncio.to_thread(gguf.is_file)
 
 
+async def test_a_checked_file_is_not_called_unsupported_when_memory_ends(
+    paths: AppPaths, gguf: Path
+) -> None:
+    """What GenAI says when the system maps no more memory for the file."""
+    raw = "RuntimeError: Failed to open 'x.gguf' with gguf_open"
+    mishap = Mishap(Trouble.FAIL, When.CONVERT, code="gguf_unsupported", raw=raw)
+    problem = await refusal(importing(paths, mishap), gguf)
+    assert problem.code == "conversion_crashed"
+    assert "MB of memory" in problem.advice
+    assert raw in problem.detail
+
+
 async def test_a_conversion_without_use_leaves_nothing(paths: AppPaths, gguf: Path) -> None:
     problem = await refusal(importing(paths), gguf)  # the fake engine writes an empty graph
     assert problem.code == "conversion_unusable"
