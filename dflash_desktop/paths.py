@@ -127,6 +127,11 @@ class AppPaths:
         return self.data_dir / "measurements.json"
 
     @property
+    def checks_file(self) -> Path:
+        """The last checks of each pair."""
+        return self.data_dir / "checks.json"
+
+    @property
     def hardware_file(self) -> Path:
         """What OpenVINO last said of this machine's devices."""
         return self.cache_dir / "hardware.json"

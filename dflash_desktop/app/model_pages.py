@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.models.pane import ModelsPane
     from dflash_desktop.ui.models.presenter import ModelsPresenter
     from dflash_desktop.ui.models.storage_presenter import StoragePresenter
+    from dflash_desktop.ui.pair.pane import PairPane
+    from dflash_desktop.ui.pair.presenter import PairPagePresenter
     from dflash_desktop.ui.pair_presenter import PairPresenter
     from dflash_desktop.ui.theme import Theme
     from dflash_desktop.ui.transfers.connection_presenter import ConnectionPresenter
@@ -63,6 +65,8 @@ class ModelPages:
         self._library: LibraryPresenter | None = None
         self._storage: StoragePresenter | None = None
         self._more: MorePresenter | None = None
+        self._pair_pane: PairPane | None = None
+        self._pair: PairPagePresenter | None = None
         self._transfers_pane: TransfersPane | None = None
         self._transfers: TransfersPresenter | None = None
         self._connection: ConnectionPresenter | None = None
@@ -76,6 +80,7 @@ class ModelPages:
             self._library,
             self._storage,
             self._more,
+            self._pair,
             self._transfers,
             self._connection,
         )
@@ -92,6 +97,7 @@ class ModelPages:
         pane = ModelsPane(theme=self._theme, report=self._report)
         pane.starter_requested.connect(self._show_starter)
         pane.get_requested.connect(lambda: self._show(Page.MORE_MODELS))
+        pane.check_requested.connect(self._show_pair)
         self._models_pane = pane
         self._models = ModelsPresenter(
             pane=pane,
@@ -156,6 +162,33 @@ class ModelPages:
         )
         return pane
 
+    def built_pair(self) -> QWidget:
+        """Whether a pair works."""
+        from dflash_desktop.services.check_history import CheckHistory
+        from dflash_desktop.services.diagnostics import private_facts
+        from dflash_desktop.services.pair_check import PairCheck
+        from dflash_desktop.services.repair import ModelRepair
+        from dflash_desktop.ui.pair.pane import PairPane
+        from dflash_desktop.ui.pair.presenter import PairPagePresenter, PairServices
+
+        services = self._services
+        pane = PairPane(theme=self._theme, report=self._report)
+        pane.back_requested.connect(lambda: self._show(Page.MODELS))
+        self._pair_pane = pane
+        self._pair = PairPagePresenter(
+            pane=pane,
+            services=PairServices(
+                checks=PairCheck(engine=services.engine, loading=services.loading),
+                repair=ModelRepair(added_dir=services.paths.added_models_dir),
+                history=CheckHistory(services.paths.checks_file),
+                measurements=services.measurements,
+                settings=services.settings,
+                private=private_facts,
+            ),
+            pairs=self._pairs,
+        )
+        return pane
+
     def built_transfers(self) -> QWidget:
         """What is on its way."""
         from dflash_desktop.ui.transfers.pane import TransfersPane
@@ -204,6 +237,15 @@ class ModelPages:
     def _load_again(self) -> None:
         if self._pairs.chosen is not None:
             self._pairs.load(self._pairs.chosen.id, self._pairs.chosen.draft_dir is not None)
+
+    def _show_pair(self, pair_id: str) -> None:
+        pair = self._services.library.find(pair_id)
+        if pair is None:
+            return
+        self._show(Page.PAIR)
+        if self._pair is not None and self._pair_pane is not None:
+            self._pair.show(pair)
+            self._pair_pane.take_focus()
 
     def _show_transfer(self, transfer_id: str) -> None:
         self._show(Page.TRANSFERS)

@@ -167,6 +167,8 @@ class Pages:
                 return self._model_pages.built_models()
             case Page.MORE_MODELS:
                 return self._model_pages.built_more_models()
+            case Page.PAIR:
+                return self._model_pages.built_pair()
             case Page.TRANSFERS:
                 return self._model_pages.built_transfers()
             case Page.MEASURE:

@@ -16,11 +16,12 @@ from dflash_desktop.cli.pair_options import (
 )
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
+from dflash_desktop.domain.check_words import TEXT_SENTENCES, VERDICT_SENTENCES
 from dflash_desktop.domain.library import ModelRole
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.precision_question import PrecisionComparison, compare_precisions
 from dflash_desktop.domain.units import format_speedup, significant
-from dflash_desktop.services.check_form import check_form, precision_form, text_statement
+from dflash_desktop.services.check_form import check_form, precision_form
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -45,13 +46,6 @@ _EXIT_CODES = {
     CheckVerdict.SLOWER: 1,
     CheckVerdict.WRONG_TEXT: 2,
     CheckVerdict.NOT_ATTACHED: 2,
-}
-_WORDS = {
-    CheckVerdict.WORKING: "The draft works.",
-    CheckVerdict.USELESS: "The draft is attached but useless: hardly any token is accepted.",
-    CheckVerdict.SLOWER: "The draft's tokens are accepted, but it is not faster here.",
-    CheckVerdict.WRONG_TEXT: "With the draft the text is not the target's own.",
-    CheckVerdict.NOT_ATTACHED: "The draft cannot run with this target.",
 }
 
 
@@ -151,7 +145,7 @@ class CheckResult:
 
     def as_text(self) -> str:
         """The verdict, the numbers, then the causes."""
-        lines = [_WORDS[self.check.judgement.verdict]]
+        lines = [VERDICT_SENTENCES[self.check.judgement.verdict]]
         numbers = self.check.numbers
         if self.check.report is not None:
             lines += ["", f"  device           {self.check.report.key.device_name}"]
@@ -165,7 +159,7 @@ class CheckResult:
                 ),
                 f"  tokens per step  {'–' if brought is None else significant(brought)}",
                 f"  accepted         {accepted or '–'} by position",
-                f"  text             {text_statement(numbers.text)}",
+                f"  text             {TEXT_SENTENCES[numbers.text]}",
             ]
         if self.precisions is not None:
             lines += ["", self.precisions.statement]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.pair_contract import Finding, Verdict, Weight, verdict_of
+from dflash_desktop.domain.check_words import WEIGHT_WORDS
+from dflash_desktop.domain.pair_contract import Finding, Verdict, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _EXIT_CODES: Final = {Verdict.GOOD: 0, Verdict.WARNINGS: 1, Verdict.BLOCKED: 2}
-_WEIGHT_WORDS: Final = {Weight.BLOCK: "Fails", Weight.WARN: "Doubtful", Weight.INFO: "Note"}
 
 
 def exit_code_of(findings: Sequence[Finding]) -> int:
@@ -33,7 +33,7 @@ def finding_form(finding: Finding) -> dict[str, object]:
 
 def finding_paragraph(finding: Finding) -> str:
     """Several lines for a person."""
-    weight, where = _WEIGHT_WORDS[finding.weight], f"{finding.subject}, {finding.where}"
+    weight, where = WEIGHT_WORDS[finding.weight], f"{finding.subject}, {finding.where}"
     lines = [f"{weight}: {where} ({finding.code})", f"  found     {finding.found}"]
     if finding.expected:
         lines.append(f"  expected  {finding.expected}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
 from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
+from dflash_desktop.domain.check_words import CONTRACT_SENTENCES
 from dflash_desktop.domain.memory_budget import budget_of
 from dflash_desktop.domain.pair_contract import Finding, Verdict, check_contract, verdict_of
 from dflash_desktop.domain.pair_sizes import PairSizes, folder_sizes
@@ -28,12 +29,6 @@ examples:
   dflash-desktop verify starter
   dflash-desktop verify models/Qwen3-4B models/Qwen3-4B-DFlash --json
 """
-
-_VERDICT_WORDS = {
-    Verdict.GOOD: "Nothing speaks against it.",
-    Verdict.WARNINGS: "It may work. Measure before you rely on it: dflash-desktop bench",
-    Verdict.BLOCKED: "This cannot work.",
-}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -97,7 +92,12 @@ class VerifyResult:
                 f"It needs about {on_cpu} of memory on the processor, or {on_graphics} on "
                 f"graphics, at {DEFAULT_CONTEXT_TOKENS:,} tokens of context."
             )
-        return "\n\n".join((_VERDICT_WORDS[verdict], *memory, *paragraphs))
+        commands = []
+        if any(finding.remedy.startswith("Repair it") for finding in self.findings):
+            commands.append("Repair: dflash-desktop repair")
+        elif verdict is Verdict.WARNINGS:
+            commands.append("Check: dflash-desktop check")
+        return "\n\n".join((CONTRACT_SENTENCES[verdict], *memory, *paragraphs, *commands))
 
 
 def _needed_bytes(sizes: PairSizes, *, runs_on_cpu: bool) -> int:

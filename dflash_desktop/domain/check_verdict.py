@@ -153,7 +153,7 @@ def _wrong_text(numbers: CheckNumbers) -> Iterator[Cause]:
         yield Cause(
             "kv_cache_precision",
             f"The KV cache is {numbers.kv_cache_precision}, which rounds all that was read.",
-            "Measure again with --kv-cache f32: identical texts then prove the cause.",
+            "Check again with the KV cache at f32: identical texts then prove the cause.",
         )
 
 

@@ -140,7 +140,8 @@ def _draft_metadata(
                 finding.code,
                 Subject.DRAFT,
                 reason="No config.json at hand names the mask token and the target's layers.",
-                advice="Name the checkpoint's folder (--checkpoint), or export the draft again.",
+                advice="Copy config.json from the draft's checkpoint into its folder, or export "
+                "the draft again.",
             )
         return
     wanted = {_MARKER: "True", _MASK: str(mask), _LAYERS: ",".join(map(str, layers))}

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dflash_desktop.domain.check_numbers import TextVerdict
+from dflash_desktop.domain.check_words import TEXT_SENTENCES
 from dflash_desktop.services.bench_form import difference_form
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.check_report import CheckReport
     from dflash_desktop.domain.precision_question import PrecisionComparison
-
-_TEXT_WORDS = {
-    TextVerdict.IDENTICAL: "All texts are identical, token by token.",
-    TextVerdict.NUMERIC_TIE: "Numeric tie: where the texts part, the target finds both tokens "
-    "equal within rounding.",
-    TextVerdict.WRONG_TOKEN: "Wrong token: the target itself would not have chosen it.",
-    TextVerdict.UNEXPLAINED: "A text ends earlier with the draft; there is no token to compare.",
-}
-
-
-def text_statement(verdict: TextVerdict) -> str:
-    """What it means, in one sentence."""
-    return _TEXT_WORDS[verdict]
 
 
 def check_form(check: CheckReport) -> dict[str, object]:
@@ -83,7 +70,7 @@ def _measurements(check: CheckReport) -> dict[str, object] | None:
         "speedup_by_kind": {str(kind.kind): kind.speedup for kind in numbers.by_kind},
         "text": {
             "verdict": numbers.text,
-            "statement": text_statement(numbers.text),
+            "statement": TEXT_SENTENCES[numbers.text],
             "kv_cache_precision": str(report.kv_cache_precision),
             "first_difference": difference_form(numbers.difference),
         },

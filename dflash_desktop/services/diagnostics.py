@@ -39,6 +39,10 @@ _MAIL: Final = re.compile(r"\b[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+\b")
 _HOMES: Final = re.compile(
     r"(?:/home/|/Users/|[A-Za-z]:[\\/]{1,2}Users[\\/]{1,2})(?!<)[^\\/\s:\"'<>|]+", re.IGNORECASE
 )
+_PATHS: Final = re.compile(
+    r"(?:(?<![\w/.:])/(?:[\w.@+ -]+/)+|\b[A-Za-z]:[\\/]{1,2}(?:[^\\/:*?\"<>|\s]+[\\/]{1,2})+)"
+)
+"""A folder's absolute path, up to the name of what is in it."""
 _NAMES_OF_NOBODY: Final = frozenset({"", "root", "user", "admin", "administrator", "localhost"})
 _MIN_NAME_CHARACTERS: Final = 3
 """Shorter names would be found inside of ordinary text."""
@@ -63,6 +67,10 @@ class PrivateFacts:
             if name.lower() not in _NAMES_OF_NOBODY and len(name) >= _MIN_NAME_CHARACTERS:
                 text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", shown, text, flags=re.IGNORECASE)
         return text
+
+    def mask_folders(self, text: str) -> str:
+        """Like `mask`, and of absolute paths only the last name stays."""
+        return _PATHS.sub("", self.mask(text))
 
 
 def private_facts() -> PrivateFacts:

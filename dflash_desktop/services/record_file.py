@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
 _LIMIT_BYTES: Final = 16 << 20
 _PUBLIC: Final = frozenset({"repo_id", "commit", "sha256", "commands"})
 """Public by themselves, also where a person is called like the owner of a repository."""
-_PATHS: Final = re.compile(
-    r"(?:(?<![\w/.:])/(?:[\w.@+ -]+/)+|\b[A-Za-z]:[\\/]{1,2}(?:[^\\/:*?\"<>|\s]+[\\/]{1,2})+)"
-)
-"""A folder's absolute path, up to the name of what is in it."""
 
 
 def encode_record(record: PairRecord, private: PrivateFacts) -> bytes:
@@ -97,7 +92,7 @@ def _is_record(path: Path) -> bool:
 
 def _masked(value: object, private: PrivateFacts) -> object:
     if isinstance(value, str):
-        return _PATHS.sub("", private.mask(value))
+        return private.mask_folders(value)
     if isinstance(value, list | tuple):
         return [_masked(item, private) for item in value]
     if isinstance(value, dict):

@@ -14,6 +14,8 @@ class Page(StrEnum):
     MEASURE = "Measure"
     SETUP = "Setup"  # stands in for the chat until there is a model
     MORE_MODELS = "More models"  # a part of the models page
+    PAIR = "Pair"  # a part of the models page, too
 
 
+PARTS_OF_MODELS = (Page.MORE_MODELS, Page.PAIR)
 NAVIGATION = (Page.CHAT, Page.MODELS, Page.TRANSFERS, Page.MEASURE)

@@ -76,6 +76,13 @@ class PairPresenter:
         if pair is not None:
             self._load(pair if with_draft else replace(pair, draft_dir=None))
 
+    def follow(self, pair: PairFolders) -> None:
+        """Somebody else loads this pair: a load that still runs is given up, and it is shown."""
+        self._loads.cancel_all()
+        self._window.clear_problem()
+        self.chosen = pair
+        self.refresh()
+
     def load_preferred(self) -> bool:
         """Load the last used pair, or else the first one; False when there is none at all."""
         pair = self._library.preferred()

@@ -23,7 +23,7 @@ from dflash_desktop.ui.conversation_list import (
     Row,
 )
 from dflash_desktop.ui.icons import IconName
-from dflash_desktop.ui.pages import NAVIGATION, Page
+from dflash_desktop.ui.pages import NAVIGATION, PARTS_OF_MODELS, Page
 from dflash_desktop.ui.theme import CONTROL_HEIGHT, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
@@ -115,7 +115,7 @@ class Sidebar(SurfaceFrame):
 
     def show_page(self, page: Page) -> None:
         """Mark the page that is shown, or that it is a part of; else nothing is marked."""
-        marked = Page.MODELS if page is Page.MORE_MODELS else page
+        marked = Page.MODELS if page in PARTS_OF_MODELS else page
         self._group.setExclusive(False)  # else the last one stays marked
         for one, button in self._pages.items():
             button.setChecked(one is marked)
@@ -129,7 +129,7 @@ class Sidebar(SurfaceFrame):
 
     def focus_page(self, page: Page) -> None:
         """Put the keyboard where the page was chosen, so that Tab goes on from there."""
-        if page is Page.MORE_MODELS:
+        if page in PARTS_OF_MODELS:
             page = Page.MODELS
         if page in self._pages:
             self._pages[page].setFocus(Qt.FocusReason.OtherFocusReason)

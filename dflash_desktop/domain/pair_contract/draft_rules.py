@@ -122,7 +122,7 @@ def metadata_agrees(draft: ModelFacts) -> Iterator[Finding]:
             expected=f"as config.json says: {'; '.join(expected)}",
             found="; ".join(found),
             where=draft.graph_file,
-            remedy="Repair it: dflash-desktop repair takes them from config.json.",
+            remedy="Repair it: the entries are taken from config.json.",
         )
 
 
@@ -183,7 +183,7 @@ def output_aligned(draft: ModelFacts) -> Iterator[Finding]:
             expected="last_hidden_state without the block's first place",
             found="a graph that cuts nothing off before its output",
             where=draft.graph_file,
-            remedy="Measure: dflash-desktop check. If hardly any token is accepted, the draft was "
+            remedy="Check the pair. If hardly any token is accepted, the draft was "
             f"exported through the wrong class. {EXPORT_AGAIN}",
         )
 
@@ -238,7 +238,7 @@ def keeps_state(draft: ModelFacts) -> Iterator[Finding]:
         found="none of that" if not draft.graph.is_stateful() else "no beam_idx",
         where=draft.graph_file,
         remedy=(
-            "Measure whether it pays. The task text-generation-with-past exports a draft that "
+            "Check whether it pays. The task text-generation-with-past exports a draft that "
             "keeps its cache."
         ),
     )
@@ -273,7 +273,7 @@ def runtime_knows_kind(draft: ModelFacts, runtime: str | None) -> Iterator[Findi
         expected="OpenVINO 2026.5 or newer",
         found=f"OpenVINO {runtime}, which runs this draft as a plain DFlash draft",
         where=draft.graph_file,
-        remedy="Measure whether it pays, or wait for a DFlash Desktop with the newer OpenVINO.",
+        remedy="Check whether it pays, or wait for a DFlash Desktop with the newer OpenVINO.",
     )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.model_facts import ModelFacts
 
 _EXPORT_AGAIN: Final = "Export the target again with a current exporter."
-_REPAIR: Final = "Repair it: dflash-desktop repair writes the entry anew, and can be undone."
+_REPAIR: Final = "Repair it: the entry is written anew, and that can be undone."
 _SHOWN: Final = 5
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.model_facts import ModelFacts
 
 _OTHER_DRAFT: Final = "Choose the draft that belongs to this target."
-_MEASURE: Final = "Measure whether it pays."
+_MEASURE: Final = "Check whether it pays."
 
 
 def layers_inside(target: ModelFacts, draft: ModelFacts) -> tuple[int, ...]:

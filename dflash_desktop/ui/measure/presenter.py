@@ -17,6 +17,7 @@ from dflash_desktop.domain.problems import AppError, Remedy
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.bench_form import bench_form
 from dflash_desktop.services.safe_json import encode_json
+from dflash_desktop.ui.measure.words import progress_numbers
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
@@ -24,13 +25,12 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.generation import DraftUse
     from dflash_desktop.domain.pair import LoadedPair, PairFolders
-    from dflash_desktop.services.benchmark import Benchmark, BenchProgress
+    from dflash_desktop.services.benchmark import Benchmark
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.ui.measure.pane import MeasurePane
     from dflash_desktop.ui.pair_presenter import PairPresenter
 
-_SHARE_THAT_TELLS = 0.1
 _NO_MODEL = "Load a model first. Then you can measure what its draft is worth on this device."
 _NO_DRAFT = "This model is loaded without a draft, so there is nothing to compare."
 
@@ -114,7 +114,9 @@ class MeasurePresenter:
                         continue
                     share = event.done / event.total if event.total else 0.0
                     seconds = asyncio.get_running_loop().time() - began
-                    self._pane.show_progress(event.sentence, share, _numbers(event, seconds))
+                    self._pane.show_progress(
+                        event.sentence, share, progress_numbers(event, seconds)
+                    )
         finally:
             self.is_measuring = False
             if not self._is_closing:
@@ -161,14 +163,3 @@ def _draft_words(plan: DraftUse, report: BenchReport) -> str:
     if plan.reason == report.chosen.reason:  # which stands above already
         return "The chat answers without the draft."
     return plan.reason
-
-
-def _numbers(progress: BenchProgress, seconds: float) -> str:
-    """How many runs are done, and the time left once it can be known: the first say little."""
-    share = progress.done / progress.total if progress.total else 0.0
-    runs = f"{progress.done} of {progress.total} answers" if progress.total > 1 else ""
-    if share < _SHARE_THAT_TELLS:
-        return runs
-    left = round(seconds / share - seconds)
-    words = f"about {left} s left" if left < 90 else f"about {round(left / 60)} min left"
-    return f"{runs} · {words}"

@@ -9,7 +9,9 @@ from dflash_desktop.domain.units import format_rate, format_speedup
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.benchmark import BenchReport
+    from dflash_desktop.services.benchmark import BenchProgress
 
+_SHARE_THAT_TELLS = 0.1
 _POWER_WORDS = {"mains": "mains", "battery": "battery: numbers are lower than on mains"}
 
 
@@ -74,3 +76,17 @@ def long_context_facts(report: BenchReport) -> tuple[tuple[str, str], ...]:
         words = f"{format_speedup(point.speedup)}, against {alone} without a draft"
         facts.append((f"{point.context_tokens:,} tokens", words))
     return tuple(facts)
+
+
+def progress_numbers(progress: BenchProgress, seconds: float) -> str:
+    """How many runs are done, and the time left once it can be known: the first say little.
+
+    `seconds` is how long it takes until now.
+    """
+    share = progress.done / progress.total if progress.total else 0.0
+    runs = f"{progress.done} of {progress.total} answers" if progress.total > 1 else ""
+    if share < _SHARE_THAT_TELLS:
+        return runs
+    left = round(seconds / share - seconds)
+    words = f"about {left} s left" if left < 90 else f"about {round(left / 60)} min left"
+    return f"{runs} · {words}"

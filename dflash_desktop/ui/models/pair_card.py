@@ -35,12 +35,14 @@ _STATE_ROLES = {
 class PairCard(SurfaceFrame):
     """A card.
 
-    Signals: `load_requested(id, with_draft)`, `remove_requested(id)`, `starter_requested`.
+    Signals: `load_requested(id, with_draft)`, `remove_requested(id)`, `starter_requested`,
+    `check_requested(id)` to see whether the pair works.
     """
 
     load_requested = Signal(str, bool)
     remove_requested = Signal(str)
     starter_requested = Signal()
+    check_requested = Signal(str)
 
     def __init__(
         self, content: PairCardContent, *, theme: Theme, parent: QWidget | None = None
@@ -97,12 +99,14 @@ class PairCard(SurfaceFrame):
                 load.clicked.connect(lambda: self.load_requested.emit(content.pair_id, True))
                 if not content.has_draft:
                     return [load]
-                return [load, self._alone_button()]
+                return [load, self._alone_button(), self._check_button()]
             case CardState.LOADED:
                 again = Button("Load again", theme=self._theme)
                 again.setToolTip("After you changed the device or the KV cache below")
                 again.clicked.connect(lambda: self.load_requested.emit(content.pair_id, True))
-                return [again, self._alone_button()] if content.has_draft else [again]
+                if not content.has_draft:
+                    return [again]
+                return [again, self._alone_button(), self._check_button()]
             case CardState.NOT_INSTALLED | CardState.NEEDS_REPAIR | CardState.INSTALLING:
                 words = {
                     CardState.NOT_INSTALLED: "Get the starter model",
@@ -127,6 +131,12 @@ class PairCard(SurfaceFrame):
         alone = Button("Load without draft", theme=self._theme, kind=ButtonKind.QUIET)
         alone.clicked.connect(lambda: self.load_requested.emit(self._content.pair_id, False))
         return alone
+
+    def _check_button(self) -> Button:
+        check = Button("Does this pair work?", theme=self._theme, kind=ButtonKind.QUIET)
+        check.setToolTip("Read its files, check it by running it, repair what can be repaired")
+        check.clicked.connect(lambda: self.check_requested.emit(self._content.pair_id))
+        return check
 
 
 class FactGrid(QWidget):

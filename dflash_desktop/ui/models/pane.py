@@ -38,13 +38,14 @@ class ModelsPane(PageColumn):
     signals of their own.
 
     Signals: `load_requested(id, with_draft)`, `remove_requested(id)`, `starter_requested`,
-    `get_requested` for more models.
+    `get_requested` for more models, `check_requested(id)` to see whether a pair works.
     """
 
     load_requested = Signal(str, bool)
     remove_requested = Signal(str)
     starter_requested = Signal()
     get_requested = Signal()
+    check_requested = Signal(str)
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class ModelsPane(PageColumn):
             lambda: QTimer.singleShot(0, self.library.card, self._show_card)
         )
         self.storage = StorageCard(theme=theme, report=report)
-        self.run_form = RunForm()
+        self.run_form = RunForm(theme=theme)
         self.own_pair_form = OwnPairForm(theme=theme, report=report)
         get = Button("Get more models", theme=theme, icon=IconName.DOWNLOAD)
         get.clicked.connect(self.get_requested)
@@ -149,6 +150,7 @@ class ModelsPane(PageColumn):
         card.load_requested.connect(self.load_requested)
         card.remove_requested.connect(self.remove_requested)
         card.starter_requested.connect(self.starter_requested)
+        card.check_requested.connect(self.check_requested)
         return card
 
     def _show_more_button(self) -> None:

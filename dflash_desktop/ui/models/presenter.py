@@ -105,6 +105,7 @@ class ModelsPresenter:
         self._adding.start(self._show_hub_pairs())
         pane.run_form.device_chosen.connect(lambda d: self._tasks.start(self._use_device(d)))
         pane.run_form.precision_chosen.connect(lambda p: self._tasks.start(self._use_precision(p)))
+        pane.run_form.exact_chosen.connect(lambda on: self._tasks.start(self._use_exact(on)))
         self._show_choices()
         self._tasks.start(self._find_devices())
         self.refresh()
@@ -219,6 +220,16 @@ class ModelsPresenter:
     async def _use_device(self, device: str) -> None:
         self._settings.change(device=device)
         self._show_choices()
+
+    async def _use_exact(self, is_on: bool) -> None:
+        try:
+            # A precision that was named would be taken before one that was proven.
+            self._settings.change(
+                exact_text=is_on,
+                kv_cache_precision=None if is_on else self._settings.value.kv_cache_precision,
+            )
+        finally:
+            self._show_choices()
 
     async def _use_precision(self, precision: KvCachePrecision | None) -> None:
         self._settings.change(kv_cache_precision=precision)

@@ -1,10 +1,10 @@
-"""Where and how models run: the device and the KV cache, for the next load."""
+"""Where and how models run: device, KV cache and exact text, for the next load."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QSizePolicy
 
 from dflash_desktop.domain.devices import Device, default_kv_cache_precision
@@ -14,11 +14,13 @@ from dflash_desktop.ui.theme import GAP, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.device_box import DeviceBox
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
+from dflash_desktop.ui.widgets.switch import Switch
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.domain.settings import Settings
+    from dflash_desktop.ui.theme import Theme
 
 _PRECISION_WORDS = {
     KvCachePrecision.F32: "f32 · exact, takes the most memory",
@@ -26,17 +28,24 @@ _PRECISION_WORDS = {
     KvCachePrecision.U8: "u8 · a quarter of the memory, answers may differ with a draft",
 }
 
+_CHOSEN_BY_EXACT = "Exact text chooses it. Switch that off to choose yourself."
+
 
 class RunForm(SurfaceFrame):
-    """Signals: `device_chosen(identity)` ("": automatic), `precision_chosen(precision | None)`."""
+    """Signals: `device_chosen(identity)` ("": automatic), `precision_chosen(precision | None)`,
+    `exact_chosen(on)`.
+    """
 
     device_chosen = Signal(str)
     precision_chosen = Signal(object)
+    exact_chosen = Signal(bool)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, *, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Surface.CARD, parent)
         self._device = DeviceBox()
         self._precision = QComboBox()
+        self._exact = Switch(SETTING_TEXTS["exact_text"].title, theme=theme)
+        self._exact.clicked.connect(self.exact_chosen)
         self._device.device_chosen.connect(self.device_chosen)
         self._precision.activated.connect(self._on_precision_activated)
         grid = QGridLayout(self)
@@ -59,7 +68,17 @@ class RunForm(SurfaceFrame):
             grid.addWidget(label, 3 * number, 0)
             grid.addWidget(box, 3 * number, 1)
             grid.addWidget(Label(words.help, role=TextRole.CAPTION, wraps=True), 3 * number + 1, 1)
-            grid.setRowMinimumHeight(3 * number + 2, GAP_SMALL if number == 0 else 0)
+            grid.setRowMinimumHeight(3 * number + 2, GAP_SMALL)
+        self._add_exact(grid, row=3 * len(rows))
+
+    def _add_exact(self, grid: QGridLayout, *, row: int) -> None:
+        words = SETTING_TEXTS["exact_text"]
+        label = Label(words.title)
+        label.setBuddy(self._exact)
+        self._exact.setAccessibleDescription(words.help)
+        grid.addWidget(label, row, 0)
+        grid.addWidget(self._exact, row, 1, alignment=Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(Label(words.help, role=TextRole.CAPTION, wraps=True), row + 1, 1)
 
     def focus_device(self) -> None:
         """Put the keyboard on the device."""
@@ -69,7 +88,9 @@ class RunForm(SurfaceFrame):
         """The devices that were found, and what the person chose among them."""
         chosen = self._device.show_devices(devices, settings.device)
         usual = "f16 on graphics, f32 on the CPU"
-        if chosen is not None:
+        if settings.exact_text:
+            usual = "what was proven exact here, else f32"
+        elif chosen is not None:
             usual = default_kv_cache_precision(chosen).value
         self._precision.clear()
         self._precision.addItem(f"Automatic · {usual}", None)
@@ -78,6 +99,10 @@ class RunForm(SurfaceFrame):
         wanted = settings.kv_cache_precision
         position = 0 if wanted is None else 1 + list(_PRECISION_WORDS).index(wanted)
         self._precision.setCurrentIndex(position)
+        is_exact = settings.exact_text
+        self._exact.setChecked(is_exact)
+        self._precision.setEnabled(not is_exact)
+        self._precision.setToolTip(_CHOSEN_BY_EXACT if is_exact else "")
 
     def _on_precision_activated(self) -> None:
         # Qt keeps a StrEnum as plain text.

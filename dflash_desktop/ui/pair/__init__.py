@@ -1,0 +1,1 @@
+"""Whether a pair works: its contract, what a repair would write, and checks by running it."""
