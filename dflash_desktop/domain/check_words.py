@@ -34,7 +34,7 @@ TEXT_SENTENCES: Final = {
 
 CONTRACT_SENTENCES: Final = {
     Verdict.GOOD: "Nothing speaks against it.",
-    Verdict.WARNINGS: "It may work. Measure before you rely on it.",
+    Verdict.WARNINGS: "It may work. Check it before you rely on it.",
     Verdict.BLOCKED: "This cannot work.",
 }
 

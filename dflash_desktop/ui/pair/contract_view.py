@@ -18,7 +18,7 @@ from dflash_desktop.ui.pair.words import (
     passed_line,
     passed_title,
 )
-from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
+from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.fold import Fold
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 _NAME_WIDTH: Final = 72
-_INDENT: Final = GAP_LARGE
 
 
 class FindingCard(SurfaceFrame):
@@ -90,6 +89,7 @@ class ContractView(QWidget):
     def _notes(self, notes: Sequence[Finding]) -> QWidget:
         part = QWidget()
         column = QVBoxLayout(part)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP_SMALL)
         for note in notes:
             column.addWidget(FindingCard(note, theme=self._theme))

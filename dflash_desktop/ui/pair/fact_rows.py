@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from dflash_desktop.ui.pair.words import breakable
 from dflash_desktop.ui.theme import GAP, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.labels import Label
 
@@ -33,7 +34,7 @@ class FactRows(QWidget):
         grid.setColumnMinimumWidth(0, name_width)
         grid.setColumnStretch(1, 1)
         for row, (name, value) in enumerate(facts):
-            words = Label(value, wraps=True)
+            words = Label(breakable(value), wraps=True)
             words.setTextInteractionFlags(_SELECTABLE)
             words.setAccessibleName(f"{name}: {value}")
             name_label = Label(name, role=TextRole.MUTED)

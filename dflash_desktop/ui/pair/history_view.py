@@ -10,7 +10,7 @@ from dflash_desktop.domain.check_words import VERDICT_WORDS
 from dflash_desktop.domain.units import format_speedup
 from dflash_desktop.services.pair_report import per_step_words
 from dflash_desktop.ui.pair.words import CHECK_ROLES, when_words
-from dflash_desktop.ui.theme import GAP_LARGE, GAP_SMALL, TextRole
+from dflash_desktop.ui.theme import GAP, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class HistoryView(QWidget):
         super().__init__()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(GAP_LARGE)
+        self._grid.setHorizontalSpacing(GAP)
         self._grid.setVerticalSpacing(GAP_SMALL)
         self._grid.setColumnStretch(len(_TITLES) - 1, 1)
 
@@ -54,5 +54,7 @@ class HistoryView(QWidget):
             device,
         )
         for column, (title, label) in enumerate(zip(_TITLES, labels, strict=True)):
+            if column == 0:
+                label.setToolTip(f"{check.checked_at.astimezone():%d %B %Y, %H:%M:%S}")
             label.setAccessibleName(f"{title}: {label.text()}")
             self._grid.addWidget(label, row, column)

@@ -11,12 +11,13 @@ from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.pair.words import (
     CAN_TAKE_BACK,
     TAKE_BACK,
+    breakable,
     not_repaired_line,
     repair_line,
     repair_title,
 )
 from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, TextRole
-from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.buttons import Button
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
@@ -49,7 +50,7 @@ class RepairCard(SurfaceFrame):
         self._kept = Label(_KEPT, role=TextRole.MUTED, wraps=True)
         self._not_repaired = Label(wraps=True)
         self._way_back = Label(wraps=True)
-        self._repair = Button("Repair", theme=theme, kind=ButtonKind.PRIMARY)
+        self._repair = Button("Repair", theme=theme)
         self._repair.clicked.connect(self.repair_requested)
         self._undo = Button("Undo the repair", theme=theme, icon=IconName.UNDO)
         self._undo.clicked.connect(self.undo_requested)
@@ -64,8 +65,10 @@ class RepairCard(SurfaceFrame):
     def show_plan(self, plan: RepairPlan, *, can_undo: bool, is_in_vain: bool) -> None:
         """Show what can be written; `is_in_vain`: the draft is not accepted after a repair."""
         self._title.show_text(repair_title(plan, can_undo=can_undo))
-        self._lines.show_text("\n".join(map(repair_line, plan.repairs)))
-        self._not_repaired.show_text("\n".join(map(not_repaired_line, plan.not_repaired)))
+        self._lines.show_text(breakable("\n".join(map(repair_line, plan.repairs))))
+        self._not_repaired.show_text(
+            breakable("\n".join(map(not_repaired_line, plan.not_repaired)))
+        )
         self._way_back.show_text(TAKE_BACK if is_in_vain else CAN_TAKE_BACK)
         has_repairs = bool(plan.repairs)
         for part in (self._lines, self._kept, self._repair):

@@ -12,7 +12,7 @@ from dflash_desktop.services.pair_report import check_facts, difference_lines, p
 from dflash_desktop.ui.pair.acceptance_bars import AcceptanceBars
 from dflash_desktop.ui.pair.fact_rows import FactRows
 from dflash_desktop.ui.pair.icon_line import IconLine
-from dflash_desktop.ui.pair.words import CHECK_LOOKS, position_words
+from dflash_desktop.ui.pair.words import CHECK_LOOKS, breakable, position_words
 from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
@@ -85,8 +85,8 @@ def _cause(number: int, cause: Cause) -> QWidget:
     column = QVBoxLayout(part)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(GAP_TINY)
-    column.addWidget(Label(f"{number}. {cause.words}", wraps=True))
-    remedy = Label(cause.remedy, role=TextRole.MUTED, wraps=True)
+    column.addWidget(Label(breakable(f"{number}. {cause.words}"), wraps=True))
+    remedy = Label(breakable(cause.remedy), role=TextRole.MUTED, wraps=True)
     remedy.setContentsMargins(GAP, 0, 0, 0)
     column.addWidget(remedy)
     return part
@@ -100,7 +100,7 @@ def _difference(difference: FirstDifference) -> QWidget:
     column.setSpacing(GAP_TINY)
     column.addWidget(Label(title, role=TextRole.STRONG))
     for line in (without, with_draft):
-        column.addWidget(Label(line, wraps=True))
+        column.addWidget(Label(breakable(line), wraps=True))
     for line in margin:
         column.addWidget(Label(line, role=TextRole.MUTED, wraps=True))
     return part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.check_verdict import CheckVerdict
@@ -47,6 +48,9 @@ CHECK_ROLES: Final = {
     CheckVerdict.WRONG_TEXT: TextRole.BAD,
     CheckVerdict.NOT_ATTACHED: TextRole.BAD,
 }
+_LONG_WORD: Final = re.compile(r"\S{24,}")
+_PLACE_TO_BREAK: Final = re.compile(r"(?<=[_/\\.\-,;])")
+_LETTERS_UNBROKEN: Final = 24
 ACCEPTED: Final = frozenset({CheckVerdict.WORKING, CheckVerdict.SLOWER})
 """After these a repair was worth it."""
 
@@ -57,6 +61,18 @@ CAN_TAKE_BACK: Final = (
     "A repair was made here. The files from before are kept beside the new ones; Undo puts them "
     "back."
 )
+
+
+def breakable(text: str) -> str:
+    """The same words, with places to break (that nobody sees) in very long ones."""
+    return _LONG_WORD.sub(lambda word: _broken(word.group()), text)
+
+
+def _broken(word: str) -> str:
+    step = _LETTERS_UNBROKEN
+    parts = (part for part in _PLACE_TO_BREAK.split(word) if part)
+    lines = (part[at : at + step] for part in parts for at in range(0, len(part), step))
+    return "\u200b".join(lines)
 
 
 def passed_line(rule: PassedRule) -> str:
@@ -101,4 +117,4 @@ def position_words(check: CheckSummary) -> str:
 
 def when_words(check: CheckSummary) -> str:
     """When it was checked, in this person's time."""
-    return f"{check.checked_at.astimezone():%d %b %Y, %H:%M}"
+    return f"{check.checked_at.astimezone():%d %b, %H:%M}"
