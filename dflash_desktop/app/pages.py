@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 
 from dflash_desktop.app.model_pages import ModelPages
+from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.chat.memory_presenter import MemoryPresenter
 from dflash_desktop.ui.chat.pane import ChatPane
 from dflash_desktop.ui.chat.presenter import ChatPresenter
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.app.services import Services
-    from dflash_desktop.domain.problems import Problem, Remedy
+    from dflash_desktop.domain.problems import Problem
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.ui.main_window import MainWindow
     from dflash_desktop.ui.measure.presenter import MeasurePresenter
@@ -192,6 +193,7 @@ class Pages:
             pairs=self.pairs,
             plan=services.chat.draft_plan,
             set_draft_enabled=services.chat.set_draft_enabled,
+            on_remedy=self._on_remedy,
         )
         return pane
 
@@ -209,6 +211,7 @@ class Pages:
         pane.left.connect(lambda: self.show(Page.CHAT))
         pane.choose.own_pair_requested.connect(self._show_own_pair_form)
         pane.starter.own_pair_requested.connect(self._show_own_pair_form)
+        pane.starter.log_requested.connect(lambda: self._on_remedy(Remedy.OPEN_LOG))
         pane.ready.question_chosen.connect(self._ask)
         pane.ready.measure_requested.connect(lambda: self.show(Page.MEASURE))
         pane.ready.models_requested.connect(lambda: self.show(Page.MODELS))

@@ -232,8 +232,14 @@ class LeftoversResult:
             lines.append(f"{format_bytes(one.size_bytes):>10}  {one.path}  ({what})")
             if one.looks_like_model and one.path not in self.removed:
                 lines.append(f"{'':12}a model: dflash-desktop models add FOLDER")
-        if not self.removed:
+        left = [one.kind for one in self.leftovers if one.path not in self.removed]
+        if any(kind is not LeftoverKind.UNKNOWN for kind in left):
             lines.append("To remove them: dflash-desktop models leftovers --remove")
+        if LeftoverKind.UNKNOWN in left:
+            lines.append(
+                "What is perhaps yours goes by its path only: "
+                "dflash-desktop models leftovers --remove PATH"
+            )
         return "\n".join(lines)
 
 

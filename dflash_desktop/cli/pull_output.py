@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.result import JSON_VERSION
+from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.transfer import TransferState
 from dflash_desktop.domain.units import format_bytes, format_seconds
 
@@ -121,6 +122,8 @@ class PullOutput:
         self._end_line()
         _say(problem.headline)
         _say(problem.advice)
+        if Remedy.ENTER_TOKEN in problem.remedies:
+            _say("To give a token: the same command with --login or --token-from-stdin.")
 
     def _json_progress(self, transfer: Transfer) -> None:
         state = (transfer.state, transfer.attempt)

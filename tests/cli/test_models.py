@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dflash_desktop import cli
 from dflash_desktop.cli.models_results import ModelsResult
 from dflash_desktop.paths import app_paths
 from dflash_desktop.services.added_models import add_folder
@@ -160,6 +161,19 @@ def test_leftovers_are_listed_and_removed_but_never_what_may_be_a_persons(
     assert not mine.exists()
     code, printed = run("models", "leftovers", "--remove", str(paths.config_dir))
     assert (code, error_code(printed)) == (1, "no_leftover")
+
+
+def test_what_may_be_a_persons_is_offered_by_its_path_alone(
+    paths: AppPaths, capsys: pytest.CaptureFixture[str]
+) -> None:
+    thesis = paths.models_dir / "papers" / "thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("mine", encoding="utf-8")
+    assert cli.main(["models", "leftovers", "--remove"]) == 0
+    told = capsys.readouterr().out
+    assert "leftovers --remove PATH" in told
+    assert "To remove them" not in told
+    assert thesis.exists()
 
 
 def all_of(printed: dict[str, Any], name: str) -> list[dict[str, Any]]:

@@ -14,7 +14,8 @@ import pytest
 
 from dflash_desktop.cli import build_parser, pull
 from dflash_desktop.cli.context import CommandContext
-from dflash_desktop.domain.problems import AppError
+from dflash_desktop.cli.pull_output import PullOutput
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.transfer import Transfer, TransferState
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from tests.cli.test_json_forms import documented_fields, printed_fields
@@ -138,6 +139,15 @@ def test_a_token_from_standard_input_opens_a_gated_model_and_stays_unseen(hub: F
     assert GOOD_TOKEN not in json.dumps(lines) + error
     code, lines, _ = run(hub, "team/target", "--token-from-stdin", stdin="\n")
     assert (code, lines[-1]["code"]) == (1, "token_invalid")
+
+
+def test_a_missing_token_is_asked_for_in_the_words_of_a_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    PullOutput(as_json=False).failed(
+        Problem("gated_no_token", "Only for some.", "Enter one.", remedies=(Remedy.ENTER_TOKEN,))
+    )
+    assert "--token-from-stdin" in capsys.readouterr().err
 
 
 def test_only_named_files_come(hub: FakeHub) -> None:

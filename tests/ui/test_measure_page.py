@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 
 from dflash_desktop.domain.engine_state import Loaded, Ready
 from dflash_desktop.domain.generation import DraftState, DraftUse
-from dflash_desktop.domain.problems import AppError
+from dflash_desktop.domain.problems import AppError, Remedy
 from dflash_desktop.services.benchmark import BenchProgress
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.ui.measure.pane import MeasurePane
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.benchmark import BenchReport
     from dflash_desktop.domain.engine_state import EngineState
     from dflash_desktop.domain.pair import LoadedPair, PairFolders
-    from dflash_desktop.domain.problems import Problem, Remedy
+    from dflash_desktop.domain.problems import Problem
     from dflash_desktop.ui.theme import Theme
 
 
@@ -80,10 +80,6 @@ class FakePairs:
     def measured(self) -> BenchReport | None:
         return self._measurements.get(bench_report().key)
 
-    def take_way_out(self, remedy: Remedy) -> bool:
-        self.ways_out.append(remedy)
-        return True
-
 
 class Setup:
     def __init__(self, theme: Theme, folder: Path) -> None:
@@ -102,6 +98,7 @@ class Setup:
             pairs=self.pairs,  # type: ignore[arg-type]  # only what the page asks
             plan=lambda: self.plan,
             set_draft_enabled=self.switched.append,
+            on_remedy=self.pairs.ways_out.append,
         )
 
     @property
@@ -175,6 +172,12 @@ async def test_a_failed_measurement_says_why_and_can_be_tried_again(setup: Setup
     await until(lambda: PROBLEM.headline in setup.shown)
     setup.click("Try again")
     await until(lambda: setup.benchmark.asked == [True, True])
+
+
+async def test_what_this_page_cannot_do_is_passed_on(setup: Setup) -> None:
+    setup.pane.show_problem(replace(PROBLEM, remedies=(Remedy.OPEN_LOG,)))
+    setup.click(Remedy.OPEN_LOG.label)
+    assert setup.pairs.ways_out == [Remedy.OPEN_LOG]
 
 
 async def test_the_switch_turns_the_draft_off_and_on(setup: Setup) -> None:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from dflash_desktop.domain.engine_state import Loaded
 from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState, StarterStatus
 from dflash_desktop.services.hardware_probe import HardwareProbe
@@ -306,6 +307,7 @@ async def test_a_folder_that_is_no_model_is_refused_beside_the_form(
         )
     )
     assert setup.problems == []
+    assert not any(b.text() == Remedy.CHOOSE_MODEL.label for b in form.findChildren(QPushButton))
 
 
 async def test_the_devices_of_the_machine_can_be_chosen(setup: Setup) -> None:

@@ -172,6 +172,17 @@ async def test_another_failure_is_shown_with_its_way_out(
     await until(lambda: len(starter.files) == 2)
 
 
+@pytest.mark.usefixtures("presenter")
+async def test_the_log_can_be_opened_where_a_problem_offers_it(
+    pane: StarterPane, starter: FakeStarter, qtbot: QtBot
+) -> None:
+    button(pane, "Get the starter model").click()
+    starter.steps.put_nowait(Problem("x", "It failed.", "See.", remedies=(Remedy.OPEN_LOG,)))
+    await until(lambda: "It failed." in shown(pane))
+    with qtbot.waitSignal(pane.log_requested, timeout=1000):
+        button(pane, Remedy.OPEN_LOG.label).click()
+
+
 async def test_a_broken_installation_asks_for_a_repair(
     pane: StarterPane, starter: FakeStarter, presenter: StarterPresenter
 ) -> None:

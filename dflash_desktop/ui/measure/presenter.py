@@ -48,6 +48,7 @@ class MeasurePresenter:
         pairs: PairPresenter,
         plan: Callable[[], DraftUse],
         set_draft_enabled: Callable[[bool], None],
+        on_remedy: Callable[[Remedy], None],
     ) -> None:
         self._pane = pane
         self._engine = engine
@@ -56,6 +57,7 @@ class MeasurePresenter:
         self._pairs = pairs
         self._plan = plan
         self._set_draft_enabled = set_draft_enabled
+        self._on_remedy = on_remedy
         self._runs = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._tasks = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._is_closing = False
@@ -150,7 +152,7 @@ class MeasurePresenter:
         elif remedy is Remedy.CHOOSE_MODEL:
             self._pane.models_requested.emit()
         else:
-            self._pairs.take_way_out(remedy)
+            self._on_remedy(remedy)
 
 
 def _as_json(report: BenchReport) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,8 +96,8 @@ class OwnPairForm(SurfaceFrame):
             self._problem.clear()
 
     def show_problem(self, problem: Problem) -> None:
-        """Say why the pair was not added."""
-        self._problem.show_problem(problem)
+        """Say why the pair was not added; the form itself is the way out."""
+        self._problem.show_problem(replace(problem, remedies=()))
 
     def clear(self) -> None:
         """Empty the form after a pair was added."""

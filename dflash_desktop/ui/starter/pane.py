@@ -48,7 +48,7 @@ class StarterPane(PageColumn):
     """The page of the starter model.
 
     Signals: `get_requested`, `file_chosen(path)`, `cancel_requested`, `chat_requested`,
-    `own_pair_requested`, `remedy_chosen(Remedy)`.
+    `own_pair_requested`, `log_requested`, `remedy_chosen(Remedy)`.
     """
 
     get_requested = Signal()
@@ -56,6 +56,7 @@ class StarterPane(PageColumn):
     cancel_requested = Signal()
     chat_requested = Signal()
     own_pair_requested = Signal()
+    log_requested = Signal()
     remedy_chosen = Signal(object)
 
     def __init__(

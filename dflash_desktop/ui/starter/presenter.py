@@ -107,5 +107,7 @@ class StarterPresenter:
             self._pane.choose_file()
         elif remedy is Remedy.CHOOSE_MODEL:
             self._pane.own_pair_requested.emit()
-        elif remedy in (Remedy.RETRY, Remedy.INSTALL_STARTER):
+        elif remedy is Remedy.OPEN_LOG:
+            self._pane.log_requested.emit()
+        else:  # each installation starts an engine anew, so nothing else is left to do
             self.install()
