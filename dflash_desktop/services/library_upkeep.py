@@ -116,7 +116,7 @@ class LibraryUpkeep:
         """Keep the pairs that a person made of folders in the library."""
         if self._settings is None:
             return
-        pairs = self._settings.value.added_pairs
+        pairs = self._settings.look_again().added_pairs
         moved = tuple(
             replace(
                 pair,

@@ -10,6 +10,7 @@ from dflash_desktop.domain.benchmark import BenchReport
 from dflash_desktop.domain.pair import MeasurementKey
 from dflash_desktop.domain.problems import AppError, Problem, Severity
 from dflash_desktop.services.atomic_file import set_aside, write_atomically, write_problem
+from dflash_desktop.services.file_turn import turn_with
 from dflash_desktop.services.safe_json import encode_json
 
 if TYPE_CHECKING:
@@ -69,13 +70,14 @@ class MeasurementStore:
         `AppError` when the file could not be written; the report then still holds until the
         program ends.
         """
-        self._refresh()
-        self._reports.pop(report.key, None)
-        self._reports[report.key] = report
-        for key in tuple(self._reports)[:-MAX_REPORTS]:
-            del self._reports[key]
-        self._switched_off.pop(report.key, None)
-        self._changed(report.key, what="The measurement")
+        with turn_with(self._file):
+            self._refresh()
+            self._reports.pop(report.key, None)
+            self._reports[report.key] = report
+            for key in tuple(self._reports)[:-MAX_REPORTS]:
+                del self._reports[key]
+            self._switched_off.pop(report.key, None)
+            self._changed(report.key, what="The measurement")
 
     def draft_off(self, key: MeasurementKey) -> str | None:
         """Why the draft is switched off for this pair on this device, or None if it is not."""
@@ -88,14 +90,15 @@ class MeasurementStore:
         Raises `AppError` when the file could not be written; the switch then still holds until
         the program ends.
         """
-        self._refresh()
-        if self._switched_off.get(key) == reason:
-            return
-        if reason is None:
-            del self._switched_off[key]
-        else:
-            self._switched_off[key] = reason
-        self._changed(key, what="The draft's switch")
+        with turn_with(self._file):
+            self._refresh()
+            if self._switched_off.get(key) == reason:
+                return
+            if reason is None:
+                del self._switched_off[key]
+            else:
+                self._switched_off[key] = reason
+            self._changed(key, what="The draft's switch")
 
     def subscribe(self, listener: Callable[[MeasurementKey], None]) -> Callable[[], None]:
         """Call `listener` with the key of each change; the returned function ends that."""

@@ -107,13 +107,13 @@ class PairLibrary:
         await asyncio.to_thread(check_pair_folders, target_dir, draft_dir)
         named = " ".join(title.split()) or target_dir.name or str(target_dir)
         entry = AddedPair(_pair_id(target_dir, draft_dir), named, target_dir, draft_dir)
-        others = tuple(p for p in self._settings.value.added_pairs if p.id != entry.id)
+        others = tuple(p for p in self._settings.look_again().added_pairs if p.id != entry.id)
         self._settings.change(added_pairs=(*others, entry))
         return PairFolders(entry.id, named, target_dir, draft_dir)
 
     def remove(self, pair_id: str) -> None:
         """Forget an added pair; its folders stay on the disk. Raises `AppError` like settings."""
-        kept = tuple(p for p in self._settings.value.added_pairs if p.id != pair_id)
+        kept = tuple(p for p in self._settings.look_again().added_pairs if p.id != pair_id)
         self._settings.change(added_pairs=kept)
 
 

@@ -16,6 +16,7 @@ from dflash_desktop.domain.settings import (
     within_bounds,
 )
 from dflash_desktop.services.atomic_file import set_aside, write_atomically, write_problem
+from dflash_desktop.services.file_turn import turn_with
 from dflash_desktop.services.safe_json import encode_json
 
 if TYPE_CHECKING:
@@ -27,12 +28,18 @@ MIGRATIONS: Mapping[int, Callable[[dict[str, object]], dict[str, object]]] = {}
 
 
 class SettingsStore:
-    """One `Settings` value; `problem` says what was wrong with the file when it was read."""
+    """One `Settings` value; `problem` says what was wrong with the file when it was read.
+
+    The window and commands share the file: a change takes in what another process wrote since,
+    so that each changes only the fields that it names.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._listeners: list[Callable[[Settings], None]] = []
         self._must_set_aside = False
+        self._stamp: tuple[int, int, int] | None = None
+        self._unsaved: SettingsChange = {}
         self.problem: Problem | None = None
         self._value = self._load()
 
@@ -47,14 +54,33 @@ class SettingsStore:
         Raises `AppError` (code "disk_full", "not_writable" or "write_failed") when the file could
         not be written; the change then still holds until the program ends.
         """
-        changed = within_bounds(replace(self._value, **fields))
-        if changed == self._value:
-            return changed
-        self._value = changed
-        for listener in tuple(self._listeners):
+        before = self._value
+        if within_bounds(replace(before, **fields)) == before and not self._unsaved:
+            return before
+        refusal: AppError | None = None
+        with turn_with(self._file):
+            changed = within_bounds(replace(self._newest(), **fields))
+            self._value = changed
+            self._unsaved = {**self._unsaved, **fields}
+            try:
+                self._save(changed)
+            except AppError as error:
+                refusal = error
+        for listener in tuple(self._listeners):  # after the turn: they may change more
             listener(changed)
-        self._save(changed)
+        if refusal is not None:
+            raise refusal
         return changed
+
+    def look_again(self) -> Settings:
+        """The settings with what another process wrote since; for a change made from a value."""
+        found = self._newest()
+        if found != self._value:
+            self._value = found
+            self._stamp = self._stamp_now()
+            for listener in tuple(self._listeners):
+                listener(found)
+        return found
 
     def subscribe(self, listener: Callable[[Settings], None]) -> Callable[[], None]:
         """Call `listener` after each change; the returned function ends that."""
@@ -68,13 +94,38 @@ class SettingsStore:
                 set_aside(self._file)
                 self._must_set_aside = False
             write_atomically(self._file, data)
+            self._unsaved = {}
+            self._stamp = self._stamp_now()
         except OSError as error:
             problem = write_problem(
                 error, what="The setting", kept="It holds until you close the program."
             )
             raise AppError(problem) from error
 
+    def _newest(self) -> Settings:
+        """What is on disk if another process wrote it, with what this one could not write."""
+        stamp = self._stamp_now()
+        if stamp is None or stamp == self._stamp or self._must_set_aside:
+            return self._value
+        try:
+            found = _decode(self._file.read_bytes())
+        except OSError:
+            return self._value
+        except msgspec.MsgspecError:
+            self._must_set_aside = True  # damaged, or of a newer version: it is kept
+            return self._value
+        return replace(found, **self._unsaved)
+
+    def _stamp_now(self) -> tuple[int, int, int] | None:
+        try:
+            status = self._file.stat()
+        except OSError:
+            return None
+        # Each write makes a new file, so its number tells two writes within one clock tick apart.
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
     def _load(self) -> Settings:
+        self._stamp = self._stamp_now()
         try:
             data = self._file.read_bytes()
         except FileNotFoundError:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import get_type_hints
@@ -163,7 +165,8 @@ def test_a_full_disk_keeps_the_old_file_and_the_change_in_memory(
     assert raised.value.problem.code == "disk_full"
     assert store.value.theme is Theme.DARK
     assert file.read_bytes() == before
-    assert list(file.parent.iterdir()) == [file]
+    lock = file.with_name(f"{file.name}.lock")  # stays, since others may wait on it
+    assert set(file.parent.iterdir()) == {file, lock}
 
 
 def test_half_a_character_in_the_system_prompt_does_not_keep_the_rest_from_saving(
@@ -190,3 +193,58 @@ def _domain_names() -> dict[str, object]:
 
 def _full_disk(handle: int) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_command_beside_the_window_and_the_window_keep_each_others_changes(file: Path) -> None:
+    window, command = SettingsStore(file), SettingsStore(file)
+    told: list[Settings] = []
+    window.subscribe(told.append)
+    command.change(device="GPU.1")
+    window.change(theme=Theme.DARK)
+    command.change(show_draft_tokens=True)
+    for kept in (SettingsStore(file).value, told[-1], command.value):
+        assert kept.device == "GPU.1"
+        assert kept.theme is Theme.DARK
+    assert SettingsStore(file).value.show_draft_tokens is True
+    assert window.look_again().show_draft_tokens is True
+    assert told[-1].show_draft_tokens is True
+
+
+def test_what_a_full_disk_refused_is_not_lost_to_another_process(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, command = SettingsStore(file), SettingsStore(file)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", _full_disk)
+        with pytest.raises(AppError):
+            window.change(theme=Theme.DARK)
+    command.change(device="GPU.1")
+    window.change(show_draft_tokens=True)
+    kept = SettingsStore(file).value
+    assert (kept.theme, kept.device, kept.show_draft_tokens) == (Theme.DARK, "GPU.1", True)
+
+
+def test_what_a_newer_version_wrote_meanwhile_is_set_aside_and_never_lost(file: Path) -> None:
+    window = SettingsStore(file)
+    window.change(theme=Theme.DARK)
+    newer = b'{"version": 99, "theme": "neon"}'
+    file.write_bytes(newer)
+    window.change(device="GPU.1")
+    assert file.with_name("settings.json.damaged").read_bytes() == newer
+    assert SettingsStore(file).value.theme is Theme.DARK
+
+
+def test_two_processes_that_change_at_once_lose_nothing(file: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path;"
+        "from dflash_desktop.services.settings_store import SettingsStore;"
+        "store = SettingsStore(Path(sys.argv[1]));"
+        "[store.change(**{sys.argv[2]: f'{n}'}) for n in range(40)]"
+    )
+    children = [
+        subprocess.Popen([sys.executable, "-c", code, str(file), field])
+        for field in ("device", "system_prompt", "last_pair_id")
+    ]
+    assert [child.wait(60) for child in children] == [0, 0, 0]
+    kept = SettingsStore(file).value
+    assert (kept.device, kept.system_prompt, kept.last_pair_id) == ("39", "39", "39")
