@@ -109,6 +109,7 @@ def _system_pool(
     reclaimable_bytes: int,
 ) -> MemoryPool:
     total, free = report.memory.total_bytes, report.memory.available_bytes
+    is_free_known = free is not None
     if free is not None:
         free += reclaimable_bytes
     left_of_gpu = None
@@ -130,7 +131,9 @@ def _system_pool(
         total_bytes=free if total is None else total,
         usable_bytes=max(0, usable),
         reserve_bytes=reserve,
-        explanation=_explanation(gpu, free, left_of_gpu, reserve),
+        explanation=_explanation(
+            gpu, _memory_words(free, is_free=is_free_known), left_of_gpu, reserve
+        ),
     )
 
 
@@ -139,10 +142,17 @@ def _left_bytes(gpu: Gpu, reclaimable_bytes: int) -> int:
     return max(0, (gpu.offered_bytes or 0) - used_by_others)
 
 
-def _explanation(gpu: Gpu | None, free: int, left_of_gpu: int | None, reserve: int) -> str:
-    words = f"The processor can use the {format_bytes(free)} that are free"
+def _explanation(gpu: Gpu | None, memory_words: str, left_of_gpu: int | None, reserve: int) -> str:
+    words = f"The processor can use the {memory_words}"
     if gpu is not None:
-        words = f"{gpu.name} shares the {format_bytes(free)} of memory that are free"
+        words = f"{gpu.name} shares the {memory_words}"
         if left_of_gpu is not None:
             words += f" and may use {format_bytes(left_of_gpu)} of it"
     return f"{words}; {format_bytes(reserve)} of it stay free for other programs."
+
+
+def _memory_words(count: int, *, is_free: bool) -> str:
+    """What is counted: what is free, or all that there is when nobody told what is free."""
+    if is_free:
+        return f"{format_bytes(count)} of memory that are free"
+    return f"{format_bytes(count)} of memory of this machine, of which the free part is not known"

@@ -123,6 +123,14 @@ def test_the_reserve_is_the_persons_to_choose_and_explained() -> None:
         assert "7.00 GB" in pool.explanation
 
 
+def test_memory_that_nobody_called_free_is_not_called_so() -> None:
+    for gpu in ((shared(None),), ()):
+        assert "that are free" in memory_pool(report(*gpu)).explanation
+        explanation = memory_pool(report(*gpu, free_gb=None)).explanation
+        assert "that are free" not in explanation
+        assert "not known" in explanation
+
+
 def test_nothing_at_all_is_nothing_and_no_error() -> None:
     assert memory_pool(HardwareReport()).usable_bytes == 0
 
