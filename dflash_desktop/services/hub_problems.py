@@ -126,8 +126,9 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
         (),
     ),
     "revision_gone": _Sentence(
-        "The hub no longer has the version of {repo} that was planned.",
-        "Its author has replaced it. Start the download again to get the present one.",
+        "The hub does not have this version of {repo}.",
+        "Its author has replaced it, or the version was not named rightly. Start the download "
+        "again to get the present one.",
     ),
     "commit_changed": _Sentence(
         "{repo} was changed while it was being downloaded.",

@@ -89,3 +89,9 @@ def test_braces_and_an_unknown_code_do_no_harm() -> None:
     evil = FetchFailedError("file_not_found", "", {}, {"file": "{repo.__class__}", "repo": "a/b"})
     assert "{repo.__class__}" in hub_problem(evil).headline
     assert hub_problem(FetchFailedError("unheard_of", "raw")).headline == "The download failed."
+
+
+def test_a_version_that_never_was_is_not_called_replaced() -> None:
+    problem = hub_problem(FetchFailedError("revision_gone", "404", FACTS, WORDS))
+    assert "no longer" not in problem.headline
+    assert "not named rightly" in problem.advice
