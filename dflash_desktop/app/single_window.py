@@ -146,7 +146,7 @@ class Listener(QObject):
         except OSError as error:
             _log.info("later starts cannot reach this window: %s", error)
             return
-        QLocalServer.removeServer(address)  # of a run that crashed: nobody else has the lock
+        # Qt puts its socket in the place of one that a crashed run left; nobody else has the lock.
         if not self._server.listen(address):
             _log.info("later starts cannot reach this window: %s", self._server.errorString())
 

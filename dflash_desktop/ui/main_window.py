@@ -7,14 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.header import Header
 from dflash_desktop.ui.pages import NAVIGATION
 from dflash_desktop.ui.problem_view import ProblemView
-from dflash_desktop.ui.screen_place import onto_screens
 from dflash_desktop.ui.sidebar import Sidebar
 from dflash_desktop.ui.status_line import StatusLine
 from dflash_desktop.ui.theme import GAP, GAP_MEDIUM
@@ -170,11 +169,7 @@ class MainWindow(QMainWindow):
         self.resize(*_FIRST_SIZE)
         geometry = self._remember.value(_GEOMETRY)
         if isinstance(geometry, QByteArray):
-            self.restoreGeometry(geometry)
-            if not self.isMaximized() and not self.isFullScreen():
-                screens = QGuiApplication.screens()
-                usable = [screen.availableGeometry() for screen in screens]
-                self.setGeometry(onto_screens(self.geometry(), usable))
+            self.restoreGeometry(geometry)  # also brings it back from a screen that is gone
         self._show_sidebar(self._remember.value(_SIDEBAR) != "hidden")
 
     def _show_sidebar(self, is_shown: bool) -> None:

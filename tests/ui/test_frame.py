@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QListView, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLineEdit,
+    QListView,
+    QMainWindow,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 
 from dflash_desktop.domain.generation import DraftState
 from dflash_desktop.domain.pair import PairFolders
@@ -78,6 +86,29 @@ def make_window(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Callable[[], Main
         return window
 
     return make
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        (9000, 7000, 1000, 700),  # on a screen that is gone
+        (790, 100, 780, 560),  # a sliver of it is to be seen
+        (100, -400, 750, 540),  # its top is above the screen
+        (-740, 100, 750, 540),
+    ],
+)
+def test_a_window_remembered_where_no_screen_is_now_opens_on_one(
+    make_window: Callable[[], MainWindow], tmp_path: Path, place: tuple[int, int, int, int]
+) -> None:
+    other = QMainWindow()
+    other.setGeometry(*place)
+    remember = QSettings(str(tmp_path / "w.ini"), QSettings.Format.IniFormat)
+    remember.setValue("window/geometry", other.saveGeometry())
+    remember.sync()
+    window = make_window()
+    assert window.size().width() < 1180  # it is not a first start's
+    (screen,) = (screen.availableGeometry() for screen in QGuiApplication.screens())
+    assert screen.contains(window.geometry())
 
 
 def test_the_picker_lists_the_pairs_and_marks_the_loaded_one(header: Header, qtbot: QtBot) -> None:
