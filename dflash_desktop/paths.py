@@ -79,6 +79,11 @@ class AppPaths:
         return self.data_dir / "window.running"
 
     @property
+    def checked_file(self) -> Path:
+        """Says which installation of the program was found whole."""
+        return self.cache_dir / "checked.json"
+
+    @property
     def library_journal_file(self) -> Path:
         """Names both places while the models are on their way from one to the other."""
         return self.data_dir / "moving.json"

@@ -20,6 +20,7 @@ from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.first_paint import FirstPaint
 from dflash_desktop.ui.main_window import MainWindow
 from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.tasks import TaskScope
 from dflash_desktop.ui.theme import Theme
 from dflash_desktop.ui.unexpected_errors import UnexpectedErrors
 
@@ -76,6 +77,7 @@ class Program:
         self._openings = Openings(
             window=self.window, add_folder=self._add_folder, listens=is_first, paths=paths
         )
+        self._tasks = TaskScope(owner=self.window, on_problem=self.window.show_problem)
         self.window.closed.connect(self._closing.set)
 
     @property
@@ -118,6 +120,8 @@ class Program:
             self._start()
             await self._look_at_the_place()
             self._openings.begin(self._files)
+            if getattr(sys, "frozen", False):  # what runs from a checkout changes all the time
+                self._tasks.start(self._check_installation())
             await self._closing.wait()
         finally:
             await self._say_goodbye()
@@ -130,7 +134,8 @@ class Program:
         ends = [] if self._pages is None else self._pages.closings()
         if self._services is not None:
             ends += [self._services.engine.stop(), self._services.downloads.close()]
-        ends.append(self._openings.close())
+        self._tasks.close()
+        ends += [self._openings.close(), self._tasks.wait()]
         tasks = [asyncio.ensure_future(end) for end in ends]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=LONGEST_GOODBYE_SECONDS)
@@ -176,6 +181,13 @@ class Program:
         home = await asyncio.to_thread(home_problem, self._paths)
         ended_badly = await asyncio.to_thread(self._last_run.begin) if self._is_first else None
         problem = home or self._settings.problem or ended_badly
+        if problem is not None:
+            self.window.show_problem(problem)
+
+    async def _check_installation(self) -> None:
+        from dflash_desktop.services.first_check import check_new_installation
+
+        problem = await check_new_installation(paths=self._paths, launcher=self.services.launcher)
         if problem is not None:
             self.window.show_problem(problem)
 

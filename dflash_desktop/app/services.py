@@ -43,6 +43,7 @@ class Services:
         launcher = WorkerLauncher(log_dir=paths.log_dir)
         resources = starter_resources()
         self.paths = paths
+        self.launcher = launcher
         self.settings = settings
         self.pin = resources.pin
         self.engine = Engine(launcher=launcher)

@@ -149,6 +149,13 @@ async def look_and_go_on(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+async def frozen_without_its_engine(program: Program, seen: Seen) -> None:
+    """A packed program of which the second executable is missing tests itself and says so."""
+    seen["told"] = await told_code(program)
+    seen["detail"] = program.window.banner.problem.detail if program.window.banner.problem else ""
+    program.window.close()
+
+
 async def quit_by_the_system(program: Program, seen: Seen) -> None:
     """A log-off stops the loop itself (case 89)."""
     from PySide6.QtWidgets import QApplication
@@ -298,6 +305,7 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "stay_open": (SLOW, stay_open),
     "hear_a_second_start": (SLOW, hear_a_second_start),
     "look_and_go_on": (SLOW, look_and_go_on),
+    "frozen_without_its_engine": (SLOW, frozen_without_its_engine),
     "last_dialog": (SLOW, last_dialog),
     "close_with_a_full_disk": (Script(), close_with_a_full_disk),
     "space_returns": (Script(), space_returns),
@@ -372,6 +380,8 @@ def main() -> int:
     name = sys.argv.pop(1)
     script, act = SCENARIOS[name]
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    if act is frozen_without_its_engine:
+        vars(sys)["frozen"] = True
     seen: Seen = {}
     closed_at = 0.0
     real_run = Program.run

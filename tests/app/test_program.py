@@ -150,6 +150,14 @@ def test_the_windows_process_loads_no_native_engine() -> None:
     assert run("imports").seen["native"] == []
 
 
+@pytest.mark.usefixtures("_model")
+def test_a_new_installation_that_is_not_whole_says_so_at_its_first_start() -> None:
+    outcome = run("frozen_without_its_engine")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.seen["told"] == "installation_damaged"
+    assert "engine.self_test" in outcome.seen["detail"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 @pytest.mark.usefixtures("_model")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
