@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.finding_words import finding_form, finding_paragraph
+from dflash_desktop.cli.progress import StepProgress
 from dflash_desktop.domain.gguf_import import ImportedModel, ImportWeights
 from dflash_desktop.domain.pair_contract import Weight
 from dflash_desktop.domain.units import format_bytes
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from dflash_desktop.cli.context import CommandContext
-    from dflash_desktop.domain.gguf_import import ImportProgress
 
 HELP = """Make a model of the library from a GGUF file, with the marks that a draft needs.
 
@@ -29,8 +28,6 @@ examples:
   dflash-desktop import Qwen3-4B-Q4_K_M.gguf
   dflash-desktop import model-00001-of-00002.gguf --name my-model --weights keep
 """
-
-_PERCENT_STEP = 10
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -57,7 +54,7 @@ async def run(args: Namespace, context: CommandContext) -> ImportResult:
     from dflash_desktop.services.gguf_import import GgufImport  # no help text should wait
 
     importing = GgufImport(paths=context.paths, launcher=context.launcher, library=context.models)
-    printer, imported = _Printer(), None
+    printer, imported = StepProgress(), None
     steps = importing.run(args.file, name=args.name, weights=args.weights)
     async with aclosing(steps):
         async for step in steps:
@@ -107,26 +104,3 @@ class ImportResult:
         ]
         lines.append(f"Folder  {model.path}")
         return "\n".join(lines)
-
-
-class _Printer:
-    """Each new sentence on standard error, and a line for every tenth of counted bytes."""
-
-    def __init__(self) -> None:
-        self._sentence = ""
-        self._percent = 0
-
-    def show(self, progress: ImportProgress) -> None:
-        if progress.sentence != self._sentence:
-            self._sentence, self._percent = progress.sentence, 0
-            _print_line(progress.sentence)
-        if not progress.done_bytes or not progress.total_bytes:
-            return
-        percent = 100 * progress.done_bytes // progress.total_bytes
-        if percent >= self._percent + _PERCENT_STEP:
-            self._percent = percent - percent % _PERCENT_STEP
-            _print_line(f"  {percent} %")
-
-
-def _print_line(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dflash_desktop.cli.byte_progress import ByteProgress
 from dflash_desktop.cli.models_results import (
     CacheResult,
     LeftoversResult,
@@ -16,6 +15,7 @@ from dflash_desktop.cli.models_results import (
     RemovalResult,
     ReportsResult,
 )
+from dflash_desktop.cli.progress import ByteProgress
 from dflash_desktop.domain.library import LeftoverKind, ModelCondition
 from dflash_desktop.domain.problems import AppError, Problem
 

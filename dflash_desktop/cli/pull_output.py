@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
+from dflash_desktop.cli.progress import Tenths
 from dflash_desktop.cli.result import JSON_VERSION
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.transfer import TransferState
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.transfer import Transfer, TransferPlan, TransferRequest
 
 _JSON_SECONDS: Final = 0.5
-_PERCENT_STEP: Final = 10
 _BAR_CELLS: Final = 24
 _STATE_WORDS: Final = {
     TransferState.WAITING: "Waiting",
@@ -39,7 +39,7 @@ class PullOutput:
         self._is_terminal = not as_json and sys.stderr.isatty()
         self._told_at = 0.0
         self._told_state: tuple[object, ...] = ()
-        self._percent = 0
+        self._tenths = Tenths()
         self._notice = ""
 
     def planned(self, request: TransferRequest, plan: TransferPlan) -> None:
@@ -153,8 +153,7 @@ class PullOutput:
             if notice:
                 _say(notice)
         percent = 100 * transfer.done_bytes // transfer.total_bytes if transfer.total_bytes else 0
-        if percent >= self._percent + _PERCENT_STEP:
-            self._percent = percent - percent % _PERCENT_STEP
+        if self._tenths.is_new(percent):
             _say(f"  {progress_line(transfer)}")
 
     def _end_line(self) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.model_arguments import chosen_models
+from dflash_desktop.cli.progress import ByteProgress
 from dflash_desktop.domain.record_comparison import Explains, RecordDifference, compare_records
 from dflash_desktop.domain.reproducibility import PairRecord
 from dflash_desktop.domain.units import format_rate, format_speedup
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from dflash_desktop.cli.context import CommandContext
-    from dflash_desktop.domain.library import WorkProgress
     from dflash_desktop.domain.reproducibility import RecordedMeasurement
 
 HELP = """Write down everything that decides how fast a pair is here, to share and to compare.
@@ -33,7 +32,6 @@ examples:
 """
 
 _EXIT_CODES = {"good": 0, "warnings": 1, "blocked": 2}
-_PERCENT_STEP = 10
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -75,7 +73,11 @@ async def run(args: Namespace, context: CommandContext) -> RecordResult | Compar
     maker = RecordMaker(
         library=context.models, measurements=context.measurements, probe=context.hardware_probe
     )
-    record = await maker.make(target, draft, on_progress=_Printer().show)
+    hashing = ByteProgress("Hashing")
+    try:
+        record = await maker.make(target, draft, on_progress=hashing.show)
+    finally:
+        hashing.end()
     file = await asyncio.to_thread(args.output.resolve)
     written = await asyncio.to_thread(write_record, file, record, private_facts())
     return RecordResult(file, written)
@@ -202,18 +204,3 @@ def _speed_line(name: str, measured: RecordedMeasurement | None) -> str:
     speedup = format_speedup(measured.chosen_speedup)
     tokens = measured.chosen_assistant_tokens
     return f"{name}  {without} without a draft, {speedup} with it at {tokens} assistant tokens"
-
-
-class _Printer:
-    """A line on standard error for every tenth of what is hashed, if that takes a while."""
-
-    def __init__(self) -> None:
-        self._percent = 0
-
-    def show(self, progress: WorkProgress) -> None:
-        if not progress.total_bytes:
-            return
-        percent = 100 * progress.done_bytes // progress.total_bytes
-        if self._percent + _PERCENT_STEP <= percent:
-            self._percent = percent - percent % _PERCENT_STEP
-            print(f"Hashing: {percent} %", file=sys.stderr, flush=True)

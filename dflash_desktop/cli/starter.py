@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dflash_desktop.cli.progress import StepProgress
 from dflash_desktop.domain.starter import StarterState, StarterStatus
-from dflash_desktop.domain.units import format_bytes, significant
+from dflash_desktop.domain.units import significant
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from dflash_desktop.cli.context import CommandContext
-    from dflash_desktop.domain.starter import InstallProgress
 
 HELP = """Get the starter model, a small target with its draft for trying the program.
 
@@ -28,7 +27,6 @@ examples:
   dflash-desktop starter install --file /media/stick/SmolLM2-135M-Instruct.Q4_1.gguf
 """
 
-_PERCENT_STEP = 10
 _STATE_WORDS = {
     StarterState.MISSING: "The starter model is not installed.",
     StarterState.INSTALLING: "The starter model is being installed.",
@@ -56,10 +54,10 @@ async def run(args: Namespace, context: CommandContext) -> StarterResult:
     """Report, or install with progress on standard error."""
     starter = context.starter
     if args.action == "install":
-        printer = ProgressPrinter()
+        printer = StepProgress()
         async with aclosing(starter.install(file=args.file)) as reports:
             async for progress in reports:
-                printer.show(progress)
+                printer.show(progress, progress.bytes_per_second)
     return StarterResult(starter.status())
 
 
@@ -93,36 +91,3 @@ class StarterResult:
             f"Draft            {status.draft_path}",
         ]
         return "\n".join(lines)
-
-
-class ProgressPrinter:
-    """Prints each new sentence once, and while bytes arrive a line for every tenth."""
-
-    def __init__(self) -> None:
-        self._sentence = ""
-        self._percent = 0
-
-    def show(self, progress: InstallProgress) -> None:
-        """Print what is new."""
-        if progress.sentence != self._sentence:
-            self._sentence, self._percent = progress.sentence, 0
-            _print_line(progress.sentence)
-        if not progress.done_bytes or not progress.total_bytes:
-            return
-        percent = 100 * progress.done_bytes // progress.total_bytes
-        if percent >= self._percent + _PERCENT_STEP:
-            self._percent = percent - percent % _PERCENT_STEP
-            _print_line(f"  {percent} %, {_amount(progress)}")
-
-
-def _amount(progress: InstallProgress) -> str:
-    amount = (
-        f"{format_bytes(progress.done_bytes or 0)} of {format_bytes(progress.total_bytes or 0)}"
-    )
-    if progress.bytes_per_second is None:
-        return amount
-    return f"{amount}, {format_bytes(round(progress.bytes_per_second))}/s"
-
-
-def _print_line(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

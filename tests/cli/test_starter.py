@@ -8,6 +8,7 @@ import pytest
 
 from dflash_desktop.cli import starter as command
 from dflash_desktop.cli.context import CommandContext
+from dflash_desktop.cli.progress import StepProgress
 from dflash_desktop.domain.starter import InstallProgress, InstallStage, StarterState
 from tests.fakes.package_index import CONTENT
 from tests.fakes.starter_world import StarterWorld
@@ -76,12 +77,12 @@ def test_the_words_lead_on_where_there_is_something_to_do(
 def test_progress_is_a_line_for_each_tenth_and_each_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    printer = command.ProgressPrinter()
+    printer = StepProgress()
     for done in range(0, 1001, 7):
         printer.show(
-            InstallProgress(InstallStage.DOWNLOADING, "Downloading.", done * 1000, 10**6, 5e6)
+            InstallProgress(InstallStage.DOWNLOADING, "Downloading.", done * 1000, 10**6), 5e6
         )
-    printer.show(InstallProgress(InstallStage.DOWNLOADING, "Downloading.", 10**6, 10**6, 5e6))
+    printer.show(InstallProgress(InstallStage.DOWNLOADING, "Downloading.", 10**6, 10**6), 5e6)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "Downloading."
     assert lines[1] == "  10 %, 105 kB of 1.00 MB, 5.00 MB/s"
@@ -93,5 +94,5 @@ def test_progress_is_a_line_for_each_tenth_and_each_sentence(
 def test_a_download_of_unknown_size_still_says_that_it_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    command.ProgressPrinter().show(InstallProgress(InstallStage.DOWNLOADING, "Downloading.", 5))
+    StepProgress().show(InstallProgress(InstallStage.DOWNLOADING, "Downloading.", 5))
     assert capsys.readouterr().err == "Downloading.\n"
