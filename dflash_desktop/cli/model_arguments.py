@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.problems import AppError, Problem
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import ArgumentParser, Namespace, _MutuallyExclusiveGroup
 
     from dflash_desktop.cli.context import CommandContext
 
@@ -21,9 +21,20 @@ def add_model_arguments(parser: ArgumentParser) -> None:
         help="the target's folder, or the id of a model or pair in the library, for instance: "
         "starter",
     )
-    parser.add_argument(
-        "draft", nargs="?", metavar="DRAFT", help="the draft's folder, or its id in the library"
+    _add_draft(parser)
+
+
+def add_models_or_else(parser: ArgumentParser) -> _MutuallyExclusiveGroup:
+    """The target and the draft, or instead of them what the caller adds to the returned group."""
+    either = parser.add_mutually_exclusive_group(required=True)
+    either.add_argument(
+        "target",
+        nargs="?",
+        metavar="TARGET",
+        help="the target's folder, or the id of a model or pair in the library",
     )
+    _add_draft(parser)
+    return either
 
 
 def chosen_models(args: Namespace, context: CommandContext) -> tuple[Path, Path | None]:
@@ -53,4 +64,10 @@ def model_folder(name: str, context: CommandContext) -> Path:
             headline=f"“{name}” is no folder, and no model or pair of the library.",
             advice="Name the folder that holds openvino_model.xml.",
         )
+    )
+
+
+def _add_draft(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "draft", nargs="?", metavar="DRAFT", help="the draft's folder, or its id in the library"
     )

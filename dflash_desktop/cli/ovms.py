@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
-from dflash_desktop.cli.model_arguments import chosen_models
+from dflash_desktop.cli.model_arguments import add_models_or_else, chosen_models
 from dflash_desktop.domain.ovms_files import ServedPair, configure_command, serve_command
 from dflash_desktop.domain.ovms_log import LogReading, LogVerdict
 from dflash_desktop.domain.pair_contract import Finding, Verdict, Weight, verdict_of
@@ -46,18 +46,8 @@ _VISION_GRAPH = "openvino_language_model.xml"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The pair and what to make of it, or a log."""
-    either = parser.add_mutually_exclusive_group(required=True)
-    either.add_argument(
-        "target",
-        nargs="?",
-        metavar="TARGET",
-        help="the target's folder, or the id of a model or pair in the library",
-    )
-    either.add_argument(
+    add_models_or_else(parser).add_argument(
         "--check-log", metavar="FILE", help="the server's log, or - to paste it; no pair is needed"
-    )
-    parser.add_argument(
-        "draft", nargs="?", metavar="DRAFT", help="the draft's folder, or its id in the library"
     )
     parser.add_argument(
         "--output",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dflash_desktop.cli.model_arguments import chosen_models
+from dflash_desktop.cli.model_arguments import add_models_or_else, chosen_models
 from dflash_desktop.cli.progress import ByteProgress
 from dflash_desktop.domain.record_comparison import Explains, RecordDifference, compare_records
 from dflash_desktop.domain.reproducibility import PairRecord
@@ -36,18 +36,8 @@ _EXIT_CODES = {"good": 0, "warnings": 1, "blocked": 2}
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The pair and the file, or two files."""
-    either = parser.add_mutually_exclusive_group(required=True)
-    either.add_argument(
-        "target",
-        nargs="?",
-        metavar="TARGET",
-        help="the target's folder, or the id of a model or pair in the library",
-    )
-    either.add_argument(
+    add_models_or_else(parser).add_argument(
         "--compare", nargs=2, type=Path, metavar=("A", "B"), help="two records; no pair is needed"
-    )
-    parser.add_argument(
-        "draft", nargs="?", metavar="DRAFT", help="the draft's folder, or its id in the library"
     )
     parser.add_argument(
         "--output",
