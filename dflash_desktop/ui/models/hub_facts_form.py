@@ -10,7 +10,7 @@ from dflash_desktop.domain.catalogue import DraftKind, ModelKind, Precision
 from dflash_desktop.domain.own_pair import OwnPairEntry
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.ui.theme import GAP, GAP_SMALL
-from dflash_desktop.ui.widgets.labels import Label
+from dflash_desktop.ui.widgets.labels import name_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,10 +54,7 @@ class HubFactsForm(QWidget):
             ("Content label", self._label),
         )
         for number, (name, field) in enumerate(rows):
-            label = Label(name)
-            label.setBuddy(field)
-            field.setAccessibleName(name)
-            grid.addWidget(label, number, 0)
+            grid.addWidget(name_label(name, field), number, 0)
             grid.addWidget(field, number, 1)
         grid.addWidget(self._sees, len(rows), 1)
         grid.addWidget(self._prebuilt, len(rows) + 1, 1)

@@ -11,7 +11,7 @@ from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.flow_row import FlowRow
-from dflash_desktop.ui.widgets.labels import Label
+from dflash_desktop.ui.widgets.labels import Label, name_label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
@@ -50,11 +50,8 @@ class NameForm(SurfaceFrame):
             ("Draft", "A small DFlash model that was trained for it.", self._draft),
         )
         for number, (name, explanation, field) in enumerate(rows):
-            label = Label(name)
+            label = name_label(name, field, explanation=explanation)
             label.setToolTip(explanation)
-            label.setBuddy(field)
-            field.setAccessibleName(name)
-            field.setAccessibleDescription(explanation)
             field.textChanged.connect(self._on_text_changed)
             field.returnPressed.connect(self._on_look_clicked)
             grid.addWidget(label, number, 0)

@@ -17,7 +17,7 @@ from dflash_desktop.ui.models.own_pair_list import OwnPairList
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
-from dflash_desktop.ui.widgets.labels import Label
+from dflash_desktop.ui.widgets.labels import Label, name_label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
@@ -122,11 +122,8 @@ class OwnPairForm(SurfaceFrame):
             ("Name", "How the pair is called in the list.", self._title),
         )
         for number, (name, explanation, field) in enumerate(rows):
-            label = Label(name)
+            label = name_label(name, field, explanation=explanation)
             label.setToolTip(explanation)
-            label.setBuddy(field)
-            field.setAccessibleName(name)
-            field.setAccessibleDescription(explanation)
             grid.addWidget(label, number, 0)
             grid.addWidget(field, number, 1)
             if field is not self._title:

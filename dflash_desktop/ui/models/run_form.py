@@ -12,7 +12,7 @@ from dflash_desktop.domain.generation import KvCachePrecision
 from dflash_desktop.domain.settings import SETTING_TEXTS
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.device_box import DeviceBox
-from dflash_desktop.ui.widgets.labels import Label
+from dflash_desktop.ui.widgets.labels import Label, name_label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 from dflash_desktop.ui.widgets.switch import Switch
 
@@ -59,12 +59,9 @@ class RunForm(SurfaceFrame):
         )
         for number, (box, name) in enumerate(rows):
             words = SETTING_TEXTS[name]
-            label = Label(words.title)
-            label.setBuddy(box)
-            box.setAccessibleName(words.title)
-            box.setAccessibleDescription(words.help)
             box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             box.setMinimumContentsLength(16)
+            label = name_label(words.title, box, explanation=words.help)
             grid.addWidget(label, 3 * number, 0)
             grid.addWidget(box, 3 * number, 1)
             grid.addWidget(Label(words.help, role=TextRole.CAPTION, wraps=True), 3 * number + 1, 1)
@@ -73,9 +70,7 @@ class RunForm(SurfaceFrame):
 
     def _add_exact(self, grid: QGridLayout, *, row: int) -> None:
         words = SETTING_TEXTS["exact_text"]
-        label = Label(words.title)
-        label.setBuddy(self._exact)
-        self._exact.setAccessibleDescription(words.help)
+        label = name_label(words.title, self._exact, explanation=words.help)
         grid.addWidget(label, row, 0)
         grid.addWidget(self._exact, row, 1, alignment=Qt.AlignmentFlag.AlignLeft)
         grid.addWidget(Label(words.help, role=TextRole.CAPTION, wraps=True), row + 1, 1)

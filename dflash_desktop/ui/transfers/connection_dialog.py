@@ -22,7 +22,7 @@ from dflash_desktop.domain.settings import DOWNLOAD_LIMIT_BOUNDS, SETTING_TEXTS
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
-from dflash_desktop.ui.widgets.labels import Label
+from dflash_desktop.ui.widgets.labels import Label, name_label
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -138,10 +138,7 @@ class ConnectionDialog(QDialog):
         )
         for number, (name, field) in enumerate(rows):
             text = SETTING_TEXTS[name]
-            label = Label(text.title)
-            label.setBuddy(field)
-            field.setAccessibleName(text.title)
-            field.setAccessibleDescription(text.help)
+            label = name_label(text.title, field, explanation=text.help)
             grid.addWidget(label, 2 * number, 0)
             grid.addWidget(field, 2 * number, 1, 1, 1 if field is self._ca_file else 2)
             grid.addWidget(

@@ -1,4 +1,4 @@
-"""Labels: one styled by role, one that shortens what does not fit."""
+"""Labels: one styled by role, the name of a field, one that shortens what does not fit."""
 
 from __future__ import annotations
 
@@ -38,6 +38,15 @@ class Label(QLabel):
             set_text_role(self, role)
         if text != self.text():
             self.setText(text)
+
+
+def name_label(name: str, field: QWidget, *, explanation: str = "") -> Label:
+    """The name beside a field; whoever cannot see where it stands hears it, and what it means."""
+    label = Label(name)
+    label.setBuddy(field)
+    field.setAccessibleName(name)
+    field.setAccessibleDescription(explanation)
+    return label
 
 
 class ElidedLabel(Label):

@@ -29,7 +29,7 @@ from dflash_desktop.ui.theme import (
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.device_box import DeviceBox
 from dflash_desktop.ui.widgets.fold import Fold
-from dflash_desktop.ui.widgets.labels import Label
+from dflash_desktop.ui.widgets.labels import Label, name_label
 from dflash_desktop.ui.widgets.memory_bar import LabelledMemoryBar
 from dflash_desktop.ui.widgets.page_column import PageColumn
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
@@ -150,13 +150,10 @@ class MachinePage(PageColumn):
         self._reserve.setSuffix(" GB")
         # Qt gives the text of a styled spin box no padding.
         self._reserve.lineEdit().setTextMargins(GAP_SMALL, 0, 0, 0)
-        self._reserve.setAccessibleName(words.title)
-        self._reserve.setAccessibleDescription(words.help)
         self._reserve.valueChanged.connect(
             lambda value: self.reserve_chosen.emit(round(value * _GB))
         )
-        label = Label(words.title)
-        label.setBuddy(self._reserve)
+        label = name_label(words.title, self._reserve, explanation=words.help)
         self._device_label = Label(SETTING_TEXTS["device"].title)
         self._device_label.setBuddy(self._device)
         grid = QGridLayout()
