@@ -46,7 +46,7 @@ from tests.machines import machine
 
 # First: it chooses the platform and the scale before Qt is imported.
 from tests.ui.shots_shell import OFFLINE, PIN, PROGRESS, Shots, _report, first_start
-from tests.ui.transfers.transfer_values import transfer
+from tests.ui.transfers.transfer_values import EVERY_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.domain.catalogue import Catalogue
+    from dflash_desktop.domain.transfer import Transfer
     from dflash_desktop.ui.theme import Theme
 
 CATALOGUE: Catalogue = load_catalogue()
@@ -188,10 +189,14 @@ def failed_look(theme: Theme) -> QWidget:
     return made
 
 
+def moving_on(one: Transfer, pane: WizardPane) -> None:
+    """How far the download is."""
+    pane.transfer.show_transfer(TITLE, one)
+
+
 GETS: dict[str, Callable[[WizardPane], None]] = {
     "get-planning": lambda p: p.transfer.show_planning(TITLE),
     "get-plan": lambda p: p.transfer.show_plan(TITLE, PLAN),
-    "get-moving": lambda p: p.transfer.show_transfer(TITLE, transfer()),
     "get-offline": lambda p: p.transfer.show_problem(TITLE, with_retry(NO_HUB)),
 }
 STARTERS: dict[str, Callable[[WizardPane], None]] = {
@@ -284,6 +289,9 @@ def main() -> None:
         partial(on_machine, theme, "resizable_bar_off"),
         size=(720, 520),
     )
+    for one in EVERY_STATE:
+        moving = partial(getting, theme, partial(moving_on, one))
+        take(f"wizard-get-{one.state.value}", first_start, moving, size=size)
     for name, show in GETS.items():
         take(f"wizard-{name}", first_start, partial(getting, theme, show), size=size)
     for name, show in STARTERS.items():
