@@ -79,11 +79,12 @@ async def run(args: Namespace, context: CommandContext) -> RecommendResult:
     if args.hardware is None:
         report, _ = await context.hardware_probe.look()
         usual_reserve = context.settings.value.memory_reserve_bytes
+        device = context.settings.value.device
     else:
         report = read_report(args.hardware)
-        usual_reserve = None  # the person's own is about this machine
+        usual_reserve, device = None, ""  # the person's own are about this machine
     reserve = usual_reserve if args.reserve_gb is None else args.reserve_gb
-    pool = memory_pool(report, reserve_bytes=reserve)
+    pool = memory_pool(report, reserve_bytes=reserve, device=device)
     return RecommendResult(
         tier=tier_of(pool),
         pool=pool,

@@ -9,12 +9,17 @@ import pytest
 
 from dflash_desktop import cli
 from dflash_desktop.cli.context import CommandContext
+from dflash_desktop.cli.doctor import devices_of_report
 from dflash_desktop.paths import app_paths
+from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from tests.machines import MACHINES_DIR
+from tests.machines import MACHINES_DIR, machine
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from dflash_desktop.domain.devices import DeviceReport
+    from dflash_desktop.domain.hardware import HardwareReport
 
 A770 = str(MACHINES_DIR / "arc_a770_16gb.json")
 LAPTOP = str(MACHINES_DIR / "arc_130v_16gb.json")
@@ -100,6 +105,20 @@ def test_a_longer_context_never_helps_and_finally_does_not_fit(command: Command)
 
     assert all(long[pair] >= short[pair] for pair in short)
     assert long != short
+
+
+def test_this_machine_is_judged_by_the_device_that_was_chosen(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Probe:
+        async def look(self) -> tuple[HardwareReport, DeviceReport]:
+            report = machine("arc_a770_16gb")
+            return report, devices_of_report(report)
+
+    monkeypatch.setattr(CommandContext, "hardware_probe", Probe())
+    assert command.json("recommend")["budget"]["pool"] == "card"
+    SettingsStore(app_paths().settings_file).change(device="CPU")
+    assert command.json("recommend")["budget"]["pool"] == "system"
 
 
 def test_the_reserve_can_be_chosen(command: Command) -> None:
