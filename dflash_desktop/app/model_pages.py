@@ -8,6 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 from dflash_desktop.domain.problems import Remedy
+from dflash_desktop.services.pair_library import folders_of
 from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.transfers.presenter import TransferCount
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.app.services import Services
+    from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.domain.transfer import Transfer
     from dflash_desktop.ui.main_window import MainWindow
@@ -98,6 +100,9 @@ class ModelPages:
         pane.starter_requested.connect(self._show_starter)
         pane.get_requested.connect(lambda: self._show(Page.MORE_MODELS))
         pane.check_requested.connect(self._show_pair)
+        pane.own_pair_form.look_requested.connect(
+            lambda title, target, draft: self._look_at(folders_of(title, target, draft))
+        )
         self._models_pane = pane
         self._models = ModelsPresenter(
             pane=pane,
@@ -164,29 +169,13 @@ class ModelPages:
 
     def built_pair(self) -> QWidget:
         """Whether a pair works."""
-        from dflash_desktop.services.check_history import CheckHistory
-        from dflash_desktop.services.diagnostics import private_facts
-        from dflash_desktop.services.pair_check import PairCheck
-        from dflash_desktop.services.repair import ModelRepair
-        from dflash_desktop.ui.pair.pane import PairPane
-        from dflash_desktop.ui.pair.presenter import PairPagePresenter, PairServices
+        from dflash_desktop.app.pair_page import build_pair_page
 
-        services = self._services
-        pane = PairPane(theme=self._theme, report=self._report)
+        pane, self._pair = build_pair_page(
+            services=self._services, pairs=self._pairs, theme=self._theme, report=self._report
+        )
         pane.back_requested.connect(lambda: self._show(Page.MODELS))
         self._pair_pane = pane
-        self._pair = PairPagePresenter(
-            pane=pane,
-            services=PairServices(
-                checks=PairCheck(engine=services.engine, loading=services.loading),
-                repair=ModelRepair(added_dir=services.paths.added_models_dir),
-                history=CheckHistory(services.paths.checks_file),
-                measurements=services.measurements,
-                settings=services.settings,
-                private=private_facts,
-            ),
-            pairs=self._pairs,
-        )
         return pane
 
     def built_transfers(self) -> QWidget:
@@ -240,8 +229,10 @@ class ModelPages:
 
     def _show_pair(self, pair_id: str) -> None:
         pair = self._services.library.find(pair_id)
-        if pair is None:
-            return
+        if pair is not None:
+            self._look_at(pair)
+
+    def _look_at(self, pair: PairFolders) -> None:
         self._show(Page.PAIR)
         if self._pair is not None and self._pair_pane is not None:
             self._pair.show(pair)

@@ -105,11 +105,11 @@ class PairLibrary:
         Raises `AppError` that says which folder is not what it should be, and why.
         """
         await asyncio.to_thread(check_pair_folders, target_dir, draft_dir)
-        named = " ".join(title.split()) or target_dir.name or str(target_dir)
-        entry = AddedPair(_pair_id(target_dir, draft_dir), named, target_dir, draft_dir)
+        pair = folders_of(title, target_dir, draft_dir)
+        entry = AddedPair(pair.id, pair.title, target_dir, draft_dir)
         others = tuple(p for p in self._settings.look_again().added_pairs if p.id != entry.id)
         self._settings.change(added_pairs=(*others, entry))
-        return PairFolders(entry.id, named, target_dir, draft_dir)
+        return pair
 
     def remove(self, pair_id: str) -> None:
         """Forget an added pair; its folders stay on the disk. Raises `AppError` like settings."""
@@ -158,6 +158,12 @@ def _problem(finding: Finding, target: ModelFacts, draft: ModelFacts | None) -> 
         detail=f"{finding.where}: expected {finding.expected}; found {finding.found}",
         remedies=(Remedy.CHOOSE_MODEL,),
     )
+
+
+def folders_of(title: str, target_dir: Path, draft_dir: Path | None) -> PairFolders:
+    """The pair that these folders make; without a title it is called like the target's folder."""
+    named = " ".join(title.split()) or target_dir.name or str(target_dir)
+    return PairFolders(_pair_id(target_dir, draft_dir), named, target_dir, draft_dir)
 
 
 def _pair_id(target_dir: Path, draft_dir: Path | None) -> str:

@@ -275,6 +275,19 @@ async def space_returns(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+async def look_at_a_pair(program: Program, seen: Seen) -> None:
+    """From its card to its page, a check by running it, and away in the middle of that."""
+    await until(lambda: isinstance(program.services.engine.state, Loaded))
+    seen["before"] = [name for name in sys.modules if name.startswith("dflash_desktop.ui.pair.")]
+    program.pages.show(Page.MODELS)
+    await press(program, "Does this pair work?")
+    seen["page"] = program.window.page
+    await until(lambda: any(b.isVisible() for b in named(program, "Copy report")))
+    await press(program, "Check")
+    await until(lambda: isinstance(program.services.engine.state, Generating))
+    program.window.close()
+
+
 async def imports(program: Program, seen: Seen) -> None:
     """What this process has loaded once it chats."""
     await ask(program)
@@ -310,6 +323,7 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "close_with_a_full_disk": (Script(), close_with_a_full_disk),
     "space_returns": (Script(), space_returns),
     "imports": (Script(), imports),
+    "look_at_a_pair": (SLOW, look_at_a_pair),
 }
 
 

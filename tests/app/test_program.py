@@ -20,8 +20,10 @@ from dflash_desktop.paths import app_paths
 from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.wizard.getting import request_for
 from tests.fakes.fake_hub import GOOD_TOKEN, FakeHub, serve, small_repo
+from tests.fakes.ir_models import write_draft, write_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,6 +145,18 @@ def test_what_a_full_disk_refused_is_saved_when_there_is_space_again() -> None:
     assert_left_well(run("space_returns"))
     (conversation,) = saved_conversations()
     assert len(conversation.messages) == 2
+
+
+def test_a_pairs_page_is_built_when_it_is_asked_for_and_a_check_ends_with_the_window(
+    tmp_path: Path,
+) -> None:
+    target, draft = write_target(tmp_path / "target"), write_draft(tmp_path / "draft")
+    pair = AddedPair("mine", "My pair", target.folder, draft.folder)
+    SettingsStore(app_paths().settings_file).change(added_pairs=(pair,), last_pair_id="mine")
+    outcome = run("look_at_a_pair")
+    assert_left_well(outcome)
+    assert outcome.seen["before"] == []
+    assert outcome.seen["page"] == Page.PAIR
 
 
 @pytest.mark.usefixtures("_model")

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
-from dflash_desktop.domain.pair_contract import Verdict, Weight, check_contract, verdict_of
+from dflash_desktop.domain.pair_contract import (
+    Subject,
+    Verdict,
+    Weight,
+    check_contract,
+    check_rules,
+    verdict_of,
+)
 from dflash_desktop.services.model_inspection import check_folders, inspect_model
 from tests.fakes.damaged_pairs import BLOCKING, WARNING, make_vision, strip_locators
 from tests.fakes.ir_models import ModelFiles, write_draft, write_target
@@ -68,6 +76,35 @@ def test_what_is_doubtful_warns_and_blocks_nothing(pair: Pair, name: str) -> Non
 def test_a_good_pair_is_good(pair: Pair) -> None:
     assert codes(pair.findings()) == GOOD
     assert verdict_of(pair.findings()) is Verdict.GOOD
+
+
+def test_what_holds_is_listed_once_each_and_what_does_not_is_not(pair: Pair) -> None:
+    target, draft = inspect_model(pair.target.folder), inspect_model(pair.draft.folder)
+    passed = check_rules(target, draft, runtime=RUNTIME).passed
+    assert len(set(passed)) == len(passed) > 30
+    strip_locators(pair.target)
+    target = inspect_model(pair.target.folder)
+    left = check_rules(target, draft, runtime=RUNTIME).passed
+    assert [rule.words for rule in passed if rule not in left] == [
+        "The draft can find the target's layers"
+    ]
+
+
+def test_nothing_is_said_to_hold_of_a_graph_that_cannot_be_read(pair: Pair) -> None:
+    pair.draft.cut("openvino_model.xml", 900)
+    target, draft = inspect_model(pair.target.folder), inspect_model(pair.draft.folder)
+    passed = check_rules(target, draft, runtime=RUNTIME).passed
+    assert {rule.subject for rule in passed} == {Subject.TARGET}
+
+
+def test_a_remedy_names_no_command(pair: Pair) -> None:
+    for _, damage in (*BLOCKING.values(), *WARNING.values()):
+        damage(pair.target, pair.draft)
+        assert not any("dflash-desktop" in one.remedy for one in pair.findings())
+        for folder in (pair.target.folder, pair.draft.folder):
+            shutil.rmtree(folder)
+        write_target(pair.target.folder)
+        write_draft(pair.draft.folder)
 
 
 def test_a_target_alone_is_judged_without_a_draft(pair: Pair) -> None:

@@ -32,6 +32,7 @@ from dflash_desktop.ui.models.pair_card import PairCard
 from dflash_desktop.ui.models.pane import ModelsPane
 from dflash_desktop.ui.models.presenter import ModelsPresenter, shown_pairs
 from dflash_desktop.ui.models.words import folder_facts, loaded_facts, measured_fact
+from dflash_desktop.ui.widgets.switch import Switch
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
 from tests.fakes.ir_models import write_target
 from tests.machines import pool_of
@@ -323,6 +324,40 @@ async def test_the_devices_of_the_machine_can_be_chosen(setup: Setup) -> None:
     precision.setCurrentIndex(position)
     precision.activated.emit(position)
     await until(lambda: setup.settings.value.kv_cache_precision is KvCachePrecision.U8)
+
+
+async def test_exact_text_takes_the_choice_of_the_precision_over(setup: Setup) -> None:
+    (exact,) = setup.pane.run_form.findChildren(Switch)
+    _, precision = setup.boxes
+    setup.settings.change(kv_cache_precision=KvCachePrecision.U8)
+    exact.click()
+    await until(lambda: setup.settings.value.exact_text)
+    assert setup.settings.value.kv_cache_precision is None
+    await until(lambda: not precision.isEnabled())
+    assert precision.toolTip()
+    exact.click()
+    await until(lambda: not setup.settings.value.exact_text)
+    await until(precision.isEnabled)
+
+
+def test_a_pair_with_a_draft_leads_to_whether_it_works(setup: Setup) -> None:
+    asked: list[str] = []
+    setup.pane.check_requested.connect(asked.append)
+    card = setup.card("Mine")
+    next(b for b in card.findChildren(QPushButton) if b.text() == "Does this pair work?").click()
+    assert asked == ["mine"]
+
+
+def test_two_folders_can_be_looked_at_before_they_are_added(setup: Setup, tmp_path: Path) -> None:
+    form = setup.pane.own_pair_form
+    asked: list[tuple[str, Path, Path]] = []
+    form.look_requested.connect(lambda *it: asked.append(it))
+    look = next(b for b in form.findChildren(QPushButton) if b.text() == "Does it work?")
+    named_field(form, "Target").setText(str(tmp_path))
+    assert not look.isEnabled()
+    named_field(form, "Draft").setText(str(tmp_path))
+    look.click()
+    assert asked == [("", tmp_path, tmp_path)]
 
 
 async def test_a_chosen_device_that_is_gone_is_still_shown(setup: Setup) -> None:

@@ -12,7 +12,7 @@ from PySide6.QtGui import QIcon
 
 from dflash_desktop.domain.engine_state import Absent, Crashed, Loaded, Loading
 from dflash_desktop.domain.generation import DraftState, DraftUse
-from dflash_desktop.domain.pair import measurement_key
+from dflash_desktop.domain.pair import PairFolders, measurement_key
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import StarterState, StarterStatus
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.ui.header import DraftBadge
     from dflash_desktop.ui.theme import Theme
 
@@ -121,6 +120,18 @@ async def test_the_preferred_pair_is_loaded_and_remembered(
         await until(lambda: shell.settings.value.last_pair_id == "first")
         assert shell.presenter.chosen is not None
         assert shell.presenter.chosen.id == "first"
+
+
+async def test_a_pair_that_is_loaded_by_a_check_is_the_chosen_one(
+    theme: Theme, qtbot: QtBot, tmp_path: Path
+) -> None:
+    async with setup(theme, qtbot, tmp_path) as shell:
+        shell.presenter.load("first")
+        await shell.loaded("First")
+        second = PairFolders("second", "Second", tmp_path / "target", tmp_path / "draft")
+        shell.presenter.follow(second)
+        assert shell.presenter.chosen == second
+        assert shell.settings.value.last_pair_id == "first"
 
 
 async def test_without_any_pair_nothing_starts(theme: Theme, qtbot: QtBot, tmp_path: Path) -> None:

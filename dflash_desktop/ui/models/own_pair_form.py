@@ -38,10 +38,12 @@ _MIXED = Problem(
 
 class OwnPairForm(SurfaceFrame):
     """Signals: `add_requested(title, target_dir, draft_dir)`, the last None without a draft;
+    `look_requested(title, target_dir, draft_dir)` to see whether it works without adding it;
     `hub_pair_requested(OwnPairEntry)`. The hub pairs that are there already are in `added`.
     """
 
     add_requested = Signal(str, object, object)
+    look_requested = Signal(str, object, object)
     hub_pair_requested = Signal(object)
 
     def __init__(
@@ -65,7 +67,11 @@ class OwnPairForm(SurfaceFrame):
         self._problem = ProblemView(theme=theme, report=report)
         self.added = OwnPairList(theme=theme)
         bottom = QHBoxLayout()
+        self._look = Button("Does it work?", theme=theme, kind=ButtonKind.QUIET)
+        self._look.setAccessibleName("Does it work? Look at the pair without adding it")
+        self._look.clicked.connect(self._on_look_clicked)
         bottom.addWidget(self._add)
+        bottom.addWidget(self._look)
         bottom.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(GAP, GAP, GAP, GAP)
@@ -147,6 +153,10 @@ class OwnPairForm(SurfaceFrame):
         self._add.setEnabled(bool(target))
         self._add.setToolTip("" if target else "Choose the target first.")
         self._facts.setVisible(_is_repository(target))
+        draft = self._draft.text().strip()
+        can_look = all(name and not _is_repository(name) for name in (target, draft))
+        self._look.setEnabled(can_look)
+        self._look.setToolTip("" if can_look else "Choose the folders of a target and a draft.")
 
     def _on_add_clicked(self) -> None:
         target, draft = self._target.text().strip(), self._draft.text().strip()
@@ -160,6 +170,12 @@ class OwnPairForm(SurfaceFrame):
                 Path(target).expanduser(),
                 Path(draft).expanduser() if draft else None,
             )
+
+    def _on_look_clicked(self) -> None:
+        target, draft = (
+            Path(field.text().strip()).expanduser() for field in (self._target, self._draft)
+        )
+        self.look_requested.emit(self._title.text(), target, draft)
 
     def _request_hub_pair(self, target: str, draft: str) -> None:
         try:

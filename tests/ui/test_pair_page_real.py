@@ -1,0 +1,119 @@
+"""The page of a pair over the real engine and the starter pair, without its locators at first."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+
+from dflash_desktop.domain import bench_plan
+from dflash_desktop.domain.check_numbers import TextVerdict
+from dflash_desktop.domain.check_verdict import CheckVerdict
+from dflash_desktop.domain.pair import PairFolders
+from dflash_desktop.services import benchmark
+from dflash_desktop.services.bench_prompts import load_bench_prompts
+from dflash_desktop.services.check_history import CheckHistory
+from dflash_desktop.services.diagnostics import private_facts
+from dflash_desktop.services.engine import Engine
+from dflash_desktop.services.measurement_store import MeasurementStore
+from dflash_desktop.services.pair_check import PairCheck
+from dflash_desktop.services.pair_loading import PairLoading
+from dflash_desktop.services.repair import ModelRepair
+from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.services.worker_launch import WorkerLauncher
+from dflash_desktop.ui.pair.pane import PairPane
+from dflash_desktop.ui.pair.presenter import PairPagePresenter, PairServices
+from tests.fakes.damaged_pairs import strip_locators
+from tests.fakes.ir_models import ModelFiles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from dflash_desktop.domain.problems import Remedy
+    from dflash_desktop.ui.theme import Theme
+
+pytestmark = [pytest.mark.starter, pytest.mark.openvino, pytest.mark.timeout(180)]
+
+
+class _NoPairs:
+    def follow(self, pair: PairFolders) -> None:
+        """Nothing else is shown here."""
+
+    def take_way_out(self, remedy: Remedy) -> bool:
+        return False
+
+
+@pytest.fixture(autouse=True)
+def few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the draft is accepted shows in two answers."""
+    prompts = load_bench_prompts()
+    few = msgspec.structs.replace(prompts, fast=prompts.fast[1:3])
+    monkeypatch.setattr(benchmark, "load_bench_prompts", lambda: few)
+    monkeypatch.setattr(bench_plan, "ROUNDS", 1)
+    monkeypatch.setattr(bench_plan, "SHORT_LADDER", (3,))
+    monkeypatch.setattr(bench_plan, "FAST_BUDGET_SECONDS", 4.0)
+    monkeypatch.setattr(bench_plan, "FAST_MIN_TOKENS", 40)
+
+
+async def test_a_target_without_locators_is_repaired_by_a_button_and_its_draft_accepted(
+    qtbot: QtBot, theme: Theme, tmp_path: Path, starter_pair: PairFolders
+) -> None:
+    target = tmp_path / "target"
+    shutil.copytree(starter_pair.target_dir, target)
+    strip_locators(ModelFiles(target))
+    pair = PairFolders("starter-copy", "Starter", target, starter_pair.draft_dir)
+    engine = Engine(launcher=WorkerLauncher(log_dir=tmp_path / "logs"))
+    history = CheckHistory(tmp_path / "checks.json")
+    settings = SettingsStore(tmp_path / "settings.json")
+    settings.change(device="CPU")
+    pane = PairPane(theme=theme, report=lambda problem: problem.detail)
+    qtbot.addWidget(pane)
+    pane.show()
+    presenter = PairPagePresenter(
+        pane=pane,
+        services=PairServices(
+            checks=PairCheck(
+                engine=engine,
+                loading=PairLoading(engine=engine, compile_cache_dir=tmp_path / "cache"),
+            ),
+            repair=ModelRepair(added_dir=tmp_path / "added"),
+            history=history,
+            measurements=MeasurementStore(tmp_path / "measurements.json"),
+            settings=settings,
+            private=private_facts,
+        ),
+        pairs=_NoPairs(),
+    )
+    try:
+        presenter.show(pair)
+        await _press(pane, "Repair")
+        async with asyncio.timeout(150):
+            while presenter.is_busy:  # noqa: ASYNC110  # what is waited for sets no event
+                await asyncio.sleep(0.05)
+        (check,) = history.of_pair(pair.id)
+        assert check.verdict in {CheckVerdict.WORKING, CheckVerdict.SLOWER}
+        assert (check.tokens_per_step or 0) > 1.2
+        assert check.text is TextVerdict.IDENTICAL
+        assert check.baseline_tokens_per_second
+        QApplication.processEvents()
+        shown = [x.text() for x in pane.findChildren(QLabel) if x.isVisible()]
+        assert "Nothing speaks against it." in shown
+    finally:
+        await presenter.close()
+        await engine.stop()
+
+
+async def _press(pane: PairPane, text: str) -> None:
+    async with asyncio.timeout(20):
+        while True:
+            found = [b for b in pane.findChildren(QPushButton) if b.text() == text]
+            if found and found[0].isVisible() and found[0].isEnabled():
+                found[0].click()
+                return
+            await asyncio.sleep(0.02)
