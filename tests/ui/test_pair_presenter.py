@@ -127,7 +127,7 @@ async def test_a_pair_that_is_loaded_by_a_check_is_the_chosen_one(
 ) -> None:
     async with setup(theme, qtbot, tmp_path) as shell:
         shell.presenter.load("first")
-        await shell.loaded("First")
+        await until(lambda: shell.settings.value.last_pair_id == "first")
         second = PairFolders("second", "Second", tmp_path / "target", tmp_path / "draft")
         shell.presenter.follow(second)
         assert shell.presenter.chosen == second
