@@ -8,10 +8,11 @@ import logging.handlers
 import os
 import sys
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from typing import BinaryIO
 
 LINE_FORMAT: Final = "%(asctime)s %(levelname)-7s %(process)d %(name)s: %(message)s"
 MAX_LOG_BYTES: Final = 2_000_000
@@ -26,10 +27,18 @@ def log_to_file(path: Path) -> logging.Handler:
     Raises `OSError` when the folder cannot be made or written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handler = logging.handlers.RotatingFileHandler(
+    handler = _LogFile(
         path, maxBytes=MAX_LOG_BYTES, backupCount=KEPT_LOGS, encoding="utf-8", errors="replace"
     )
     return _install(handler)
+
+
+class _LogFile(logging.handlers.RotatingFileHandler):
+    """Keeps silent when the disk refuses, where logging would print a traceback for every line."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - as logging calls it
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
 
 
 def log_to_stderr() -> logging.Handler:
@@ -60,6 +69,19 @@ def fresh_log(path: Path) -> Path:
     except OSError:
         return path.with_stem(f"{path.stem}-{os.getpid()}")
     return path
+
+
+def open_fresh_log(path: Path) -> tuple[Path, BinaryIO]:
+    """The log of a process that starts, open for writing, and its name.
+
+    On a disk that refuses it goes nowhere: a process without a log is better than none.
+    """
+    try:
+        file = fresh_log(path)
+        return file, file.open("ab")
+    except OSError:
+        nowhere = Path(os.devnull)
+        return nowhere, nowhere.open("ab")
 
 
 def _numbered(path: Path, number: int) -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -80,3 +82,17 @@ def test_the_tail_is_the_end_and_survives_broken_text(tmp_path: Path) -> None:
     assert len(tail) == log.TAIL_LINES
     assert tail[-2:] == ("line 99999", "� last")
     assert log.read_tail(tmp_path / "missing") == ()
+
+
+def test_a_full_disk_is_no_reason_to_print_a_traceback_for_each_line(
+    handler_of: logging.Handler,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def full(text: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert isinstance(handler_of, logging.StreamHandler)
+    monkeypatch.setattr(handler_of.stream, "write", full)
+    logging.getLogger("dflash_desktop.somewhere").info("a line")
+    assert capsys.readouterr().err == ""

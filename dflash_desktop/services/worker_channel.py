@@ -12,13 +12,12 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.log import fresh_log, read_tail
+from dflash_desktop.log import open_fresh_log, read_tail
 from dflash_desktop.services.process_tree import ProcessTree
 from dflash_desktop.workers.protocol import ProtocolError, decode_event, pack, read_frame
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
-    from pathlib import Path
 
     from dflash_desktop.services.worker_launch import WorkerCommand
     from dflash_desktop.workers.protocol import Command, Event
@@ -43,10 +42,9 @@ class WorkerChannel:
     def __init__(self, command: WorkerCommand) -> None:
         """Start the worker; call it on the main thread, in a running loop.
 
-        Raises `OSError` when the program or its log file cannot be opened.
+        Raises `OSError` when the program cannot be started.
         """
-        self.log_file: Path = fresh_log(command.log_file)
-        self._log = self.log_file.open("ab")
+        self.log_file, self._log = open_fresh_log(command.log_file)
         try:
             self._tree = ProcessTree(command.argv, env=command.env, error_output=self._log)
         except OSError:

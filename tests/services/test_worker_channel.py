@@ -170,6 +170,16 @@ def test_a_closed_loop_takes_its_worker_with_it(tmp_path: Path) -> None:
     until_blocking(lambda: not fake_workers())
 
 
+async def test_where_no_log_can_be_written_the_worker_runs_without(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    async with channel_to(Script(), tmp_path / "file") as channel:
+        events = channel.events()
+        assert isinstance(await anext(events), Hello)
+        await events.aclose()
+        channel.trim_log()
+        assert channel.log_tail() == ()
+
+
 async def test_each_start_has_its_own_log(tmp_path: Path) -> None:
     for _ in range(2):
         async with channel_to(Script(), tmp_path) as channel:
