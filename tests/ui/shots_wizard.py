@@ -289,7 +289,7 @@ def main() -> None:
         partial(on_machine, theme, "resizable_bar_off"),
         size=(720, 520),
     )
-    for one in EVERY_STATE:
+    for one in EVERY_STATE[:-1]:  # one that is done leads to the next page
         moving = partial(getting, theme, partial(moving_on, one))
         take(f"wizard-get-{one.state.value}", first_start, moving, size=size)
     for name, show in GETS.items():

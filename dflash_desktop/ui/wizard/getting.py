@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from dflash_desktop.domain.pair_request import OPENVINO_FILES
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
@@ -63,6 +63,7 @@ class Getting:
         self._on_arrived = on_arrived
         self._pair: CataloguePair | None = None
         self._problem: Problem | None = None
+        self._is_awaited = False
         self._tasks = TaskScope(owner=page, on_problem=self._show_problem)
         self._end = transfers.subscribe(self._on_transfers_changed)
         page.plan_requested.connect(self._ask)
@@ -82,9 +83,11 @@ class Getting:
         loadable = self._loadable(pair)
         if loadable is not None:
             self._on_arrived(loadable.id)
-        elif (transfer := self._transfer()) is not None:
+        elif (transfer := self._open_transfer()) is not None:
+            self._is_awaited = True
             self._page.show_transfer(pair.title, transfer)
         else:
+            self._is_awaited = False
             self._ask()
 
     @property
@@ -92,7 +95,7 @@ class Getting:
         """The repositories of the pair; the one that the present problem is about first."""
         if self._pair is None:
             return ()
-        transfer = self._transfer()
+        transfer = self._open_transfer()
         problem = self._problem if transfer is None else transfer.problem
         said = "" if problem is None else problem.headline
         names = tuple(repo.repo_id for repo in request_for(self._pair).repos)
@@ -100,7 +103,7 @@ class Getting:
 
     def try_again(self) -> None:
         """Go on with what stopped, or ask the hub again."""
-        transfer = self._transfer()
+        transfer = self._open_transfer()
         if transfer is None:
             self._ask()
         else:
@@ -140,15 +143,30 @@ class Getting:
         transfer, pair = self._transfer(), self._pair
         if pair is None or transfer is None:
             return
-        self._page.show_transfer(pair.title, transfer)
+        if transfer.state is not TransferState.DONE:
+            self._is_awaited = True
+            self._page.show_transfer(pair.title, transfer)
+        elif self._is_awaited:  # once only: later changes of other transfers are no arrival
+            self._is_awaited = False
+            self._take_in(pair)
+
+    def _take_in(self, pair: CataloguePair) -> None:
         loadable = self._loadable(pair)
-        if transfer.state is TransferState.DONE and loadable is not None:
-            self._pair = None  # once only: later changes of other transfers are no arrival
+        if loadable is None:
+            self._page.show_problem(pair.title, _NOT_LOADABLE)
+        else:
+            self._pair = None
             self._on_arrived(loadable.id)
 
     def _transfer(self) -> Transfer | None:
         wanted = None if self._pair is None else self._pair.id
         return next((one for one in self._transfers.transfers() if one.id == wanted), None)
+
+    def _open_transfer(self) -> Transfer | None:
+        """One that ended long ago says nothing about what is on the disk now."""
+        transfer = self._transfer()
+        is_done = transfer is not None and transfer.state is TransferState.DONE
+        return None if is_done else transfer
 
     def _loadable(self, pair: CataloguePair) -> PairFolders | None:
         """The pair, or a target without a draft under its own name."""
@@ -170,6 +188,15 @@ def request_for(pair: CataloguePair) -> TransferRequest:
         if model.repository
     )
     return TransferRequest(id=pair.id, title=pair.title, repos=repos)
+
+
+_NOT_LOADABLE: Final = Problem(
+    code="pair_not_loadable",
+    headline="It is in the library now, but it is no pair that this program can load.",
+    advice="One of its models is not what its place in the pair asks for: see under Models what "
+    "they are, or choose another pair.",
+    remedies=(Remedy.CHOOSE_MODEL,),
+)
 
 
 def with_retry(problem: Problem) -> Problem:

@@ -209,6 +209,22 @@ async def test_without_a_hub_the_page_says_so_and_offers_the_starter(world: Setu
     assert world.can_see("Get the starter model")
 
 
+async def test_a_pair_that_arrived_and_cannot_be_loaded_is_no_dead_end(world: SetupWorld) -> None:
+    await on_choose(world)
+    cards(world)[QWEN].radio.click()
+    world.button("Get it").click()
+    await until(lambda: world.can_see("Download"))
+    world.button("Download").click()
+    (running,) = world.downloads.transfers()
+    world.downloads.change(Transfer(running.request, TransferState.DONE, 3, 3))
+    assert "no pair that this program can load" in world.words()
+    assert world.can_see(Remedy.CHOOSE_MODEL.label)
+    world.downloads.change(Transfer(running.request, TransferState.DONE, 3, 3))
+    world.button("Back").click()
+    world.button("Get it").click()  # the models may have been removed since
+    await until(lambda: world.can_see("Download 3.00 GB"))
+
+
 async def test_a_gated_repository_is_named_first_and_tried_again_with_a_token(
     world: SetupWorld,
 ) -> None:
