@@ -136,6 +136,16 @@ def name_taken(name: str) -> Problem:
     )
 
 
+def already_running() -> Problem:
+    """Two conversions at once would need the memory of both."""
+    return Problem(
+        code="import_running",
+        headline="Another GGUF file is being imported now.",
+        advice="Wait until that is done, then try again.",
+        remedies=(Remedy.RETRY,),
+    )
+
+
 def conversion_failed(error: AppError, *, needed_bytes: int, free_bytes: int) -> Problem:
     """The engine's own words, and where memory may be the cause, the numbers of it."""
     problem = error.problem

@@ -16,6 +16,7 @@ from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services import gguf_import
 from dflash_desktop.services.gguf_file import look_at_gguf
 from dflash_desktop.services.gguf_import import GgufImport
+from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.model_library import ModelLibrary
 from tests.fakes.engine import fake_workers, until
 from tests.fakes.fake_worker import Mishap, Script, Trouble, When
@@ -133,6 +134,14 @@ async def test_a_model_of_the_same_name_is_never_replaced(paths: AppPaths, gguf:
     importer = importing(paths)
     importer._library.find = lambda model_id: taken if model_id == "tiny" else None  # type: ignore[method-assign]
     assert (await refusal(importer, gguf)).code == "name_taken"
+
+
+async def test_two_imports_at_once_are_refused(paths: AppPaths, gguf: Path) -> None:
+    lock = InstallLock(paths.import_lock_file)
+    assert lock.acquire()
+    assert (await refusal(importing(paths), gguf)).code == "import_running"
+    lock.release()
+    assert (await refusal(importing(paths), gguf)).code == "conversion_unusable"
 
 
 async def test_too_little_disk_or_memory_is_said_with_numbers(
