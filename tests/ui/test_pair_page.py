@@ -221,6 +221,17 @@ async def test_a_check_does_not_replace_a_measurement_that_was_made_in_full(worl
     assert len(world.history.of_pair("mine")) == 2
 
 
+@pytest.mark.parametrize("world", [Speeds(differs_from=20, gap_nats=0.5)], indirect=True)
+async def test_a_wrong_text_is_told_with_both_continuations(world: World) -> None:
+    await world.show()
+    await world.press("Check")
+    shown = words(world.pane)
+    for part in ("not the target's own", "First difference at token 21", "t20 t21", "t1020"):
+        assert part in shown
+    assert "Wrong token: " in shown
+    assert "nats apart" in shown
+
+
 async def test_a_cancelled_check_leaves_no_trace_but_the_buttons(world: World) -> None:
     await world.show()
     button(world.pane, "Check").click()

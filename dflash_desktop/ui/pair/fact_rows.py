@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NAME_WIDTH: Final = 128
-_SELECTABLE: Final = (
-    Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-)
+# Not by the keyboard too: each row would be a stop of Tab, and the report can be copied whole.
+_SELECTABLE: Final = Qt.TextInteractionFlag.TextSelectableByMouse
 
 
 class FactRows(QWidget):
-    """The values can be selected and copied."""
+    """The values can be selected with the mouse."""
 
     def __init__(
         self, facts: Iterable[tuple[str, str]] = (), *, name_width: int = _NAME_WIDTH
