@@ -6,6 +6,7 @@ finds no platform plugin, and the command line itself must work without Qt.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -37,7 +38,9 @@ def main() -> int:
     )
     checks = [_checked(code, work) for code, work in works]
     fields = [{"code": c.code, "passed": c.passed, "detail": c.detail} for c in checks]
-    sys.stdout.write(json.dumps({"checks": fields}) + "\n")
+    # Windows gives a program without a console no `sys.stdout`, but the pipe is there all the same.
+    with contextlib.suppress(OSError):
+        os.write(1, json.dumps({"checks": fields}).encode() + b"\n")
     return 0 if all_passed(checks) else 1
 
 

@@ -34,7 +34,7 @@ def test_a_whole_window_passes() -> None:
 
 
 @pytest.mark.usefixtures("qapp")
-def test_an_icon_that_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_icon_that_is_gone_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     icons = tmp_path / "_resources" / "icons"
     icons.mkdir(parents=True)
     for file in (resources_dir() / "icons").glob("*.svg"):
@@ -42,7 +42,7 @@ def test_an_icon_that_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFix
             (icons / file.name).write_bytes(file.read_bytes())
     with patch.object(paths, "__file__", str(tmp_path / "paths.py")):
         assert self_test.main() == 1
-    checks = {c["code"]: c for c in json.loads(capsys.readouterr().out)["checks"]}
+    checks = {c["code"]: c for c in json.loads(capfd.readouterr().out)["checks"]}
     assert not checks["window.icons"]["passed"]
     assert "gauge.svg" in checks["window.icons"]["detail"]
     assert not checks["window.theme"]["passed"]  # its template is gone, too

@@ -54,8 +54,11 @@ from dflash_desktop.domain.problems import Problem, Remedy, Severity
 from dflash_desktop.domain.settings import Settings
 from dflash_desktop.domain.settings import Theme as ThemeChoice
 from dflash_desktop.domain.starter import InstallProgress, InstallStage
-from dflash_desktop.paths import resources_dir
+from dflash_desktop.paths import AppPaths, resources_dir
 from dflash_desktop.services.conversation_store import ConversationSummary
+from dflash_desktop.services.home_check import home_problem
+from dflash_desktop.services.last_run import LastRun
+from dflash_desktop.services.opened_path import offer_of
 from dflash_desktop.services.starter_store import starter_resources
 from dflash_desktop.ui.conversation_list import grouped
 from dflash_desktop.ui.engine_words import model_facts, state_words
@@ -285,6 +288,32 @@ def banner(window: MainWindow) -> None:
     window.sidebar.show_undo("Packing list for a week in the mountains")
 
 
+def opened(window: MainWindow) -> None:
+    """Another start handed over the folder of a model."""
+    window.show_problem(offer_of(str(resources_dir() / "starter" / "draft"))[0])
+
+
+def ended_badly(window: MainWindow) -> None:
+    """The last run left its mark."""
+    with TemporaryDirectory() as folder:
+        run = LastRun(mark_file=Path(folder) / "mark", faults_file=Path(folder) / "none")
+        run.begin()
+        problem = run.begin()
+    assert problem is not None
+    window.show_problem(problem)
+
+
+def not_writable(window: MainWindow) -> None:
+    """Nothing can be kept here."""
+    file = Path(__file__)
+    problem = home_problem(AppPaths(file / "a", file / "b", file / "c", file / "d"))
+    assert problem is not None
+    window.show_problem(problem)
+
+
+START_BANNERS = {"opened": opened, "ended-badly": ended_badly, "not-writable": not_writable}
+
+
 def slow_answer(window: MainWindow) -> None:
     """No word from the engine for a while."""
     show_state(window, Generating(LOADED, slow=True))
@@ -370,6 +399,8 @@ def main() -> None:
         frame = size or (1180, 760)
         for name, arrange in (("frame", nothing), ("banner", banner), ("slow-load", slow_load)):
             shots.take(prefix + name, arrange, QWidget, size=frame)
+        for name, arrange in START_BANNERS.items():
+            shots.take(f"{prefix}start-{name}", arrange, QWidget, size=frame)
         shots.take(f"{prefix}slow-answer", slow_answer, QWidget, size=frame)
         for name, show in STARTERS.items():
             build = partial(_starter, theme, show)
