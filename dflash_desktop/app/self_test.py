@@ -38,7 +38,7 @@ def main() -> int:
     )
     checks = [_checked(code, work) for code, work in works]
     fields = [{"code": c.code, "passed": c.passed, "detail": c.detail} for c in checks]
-    # Windows gives a program without a console no `sys.stdout`, but the pipe is there all the same.
+    # On Windows a program without a console has no `sys.stdout`, but the pipe is there.
     with contextlib.suppress(OSError):
         os.write(1, json.dumps({"checks": fields}).encode() + b"\n")
     return 0 if all_passed(checks) else 1
