@@ -69,7 +69,8 @@ _SENTENCES: Final[Mapping[str, _Sentence]] = {
     ),
     "proxy": _Sentence(
         "The proxy does not let the download through.",
-        "Check the proxy's address, user name and password in the settings or in the system.",
+        "Check its address in the settings. A user name and a password belong into the system's "
+        "own setting of the proxy, or into HTTPS_PROXY: this program keeps none.",
         (Remedy.NETWORK_SETTINGS, Remedy.RETRY),
     ),
     "proxy_invalid": _Sentence(

@@ -91,6 +91,12 @@ def test_braces_and_an_unknown_code_do_no_harm() -> None:
     assert hub_problem(FetchFailedError("unheard_of", "raw")).headline == "The download failed."
 
 
+def test_nobody_is_told_to_enter_a_password_where_none_is_taken() -> None:
+    advice = hub_problem(FetchFailedError("proxy", "407", FACTS, WORDS)).advice
+    assert "password in the settings" not in advice
+    assert "HTTPS_PROXY" in advice
+
+
 def test_a_version_that_never_was_is_not_called_replaced() -> None:
     problem = hub_problem(FetchFailedError("revision_gone", "404", FACTS, WORDS))
     assert "no longer" not in problem.headline
