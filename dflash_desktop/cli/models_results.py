@@ -147,7 +147,11 @@ class ReportsResult:
                 lines.append(f"{report.model_id}: damaged.")
             lines += [f"  {one.path} {_DIFFERENCE_WORDS[one.kind]}" for one in report.differences]
         if self.exit_code and not self.is_repair:
-            lines.append("To mend it: dflash-desktop models repair ID")
+            lines += [
+                f"To mend it: dflash-desktop models repair {report.model_id}"
+                for report in self.reports
+                if not report.is_whole
+            ]
         return "\n".join(lines)
 
 

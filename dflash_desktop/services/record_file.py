@@ -62,6 +62,15 @@ def read_record(path: Path) -> PairRecord:
     """Read it. Blocking. Raises `AppError` ("record_unreadable")."""
     try:
         return decode_record(_bytes(path))
+    except FileNotFoundError as error:
+        raise AppError(
+            Problem(
+                code="record_unreadable",
+                headline=f"“{path.name}” is not there.",
+                advice="Name a file that `dflash-desktop record` wrote.",
+                detail=str(path),
+            )
+        ) from error
     except (OSError, ValueError, RecursionError) as error:  # msgspec's own are ValueErrors
         raise AppError(
             Problem(

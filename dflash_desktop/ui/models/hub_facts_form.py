@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLineEdit, QWidget
 
 from dflash_desktop.domain.catalogue import DraftKind, ModelKind, Precision
 from dflash_desktop.domain.own_pair import OwnPairEntry
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.ui.theme import GAP, GAP_SMALL
 from dflash_desktop.ui.widgets.labels import name_label
+from dflash_desktop.ui.widgets.wheel_through import ChoiceBox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,8 +102,8 @@ def _number_field(placeholder: str) -> QLineEdit:
     return field
 
 
-def _choice(entries: Iterable[tuple[str, StrEnum | None]]) -> QComboBox:
-    box = QComboBox()
+def _choice(entries: Iterable[tuple[str, StrEnum | None]]) -> ChoiceBox:
+    box = ChoiceBox()
     for words, value in entries:
         box.addItem(words, value)
     return box

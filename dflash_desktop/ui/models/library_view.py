@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QComboBox,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
@@ -26,6 +25,7 @@ from dflash_desktop.ui.widgets.buttons import Button
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.progress_strip import ProgressStrip
+from dflash_desktop.ui.widgets.wheel_through import ChoiceBox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ class LibraryView(QWidget):
         self._search.setAccessibleName("Search the models")
         self._search.setClearButtonEnabled(True)
         self._search.textChanged.connect(self._on_search_changed)
-        self._order = QComboBox()
+        self._order = ChoiceBox()
         self._order.setAccessibleName("Order of the models")
         for order in SortOrder:
             self._order.addItem(order.value, order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QSizePolicy
+from PySide6.QtWidgets import QGridLayout, QSizePolicy
 
 from dflash_desktop.domain.devices import Device, default_kv_cache_precision
 from dflash_desktop.domain.generation import KvCachePrecision
@@ -15,6 +15,7 @@ from dflash_desktop.ui.widgets.device_box import DeviceBox
 from dflash_desktop.ui.widgets.labels import Label, name_label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 from dflash_desktop.ui.widgets.switch import Switch
+from dflash_desktop.ui.widgets.wheel_through import ChoiceBox
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -43,7 +44,7 @@ class RunForm(SurfaceFrame):
     def __init__(self, *, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Surface.CARD, parent)
         self._device = DeviceBox()
-        self._precision = QComboBox()
+        self._precision = ChoiceBox()
         self._exact = Switch(SETTING_TEXTS["exact_text"].title, theme=theme)
         self._exact.clicked.connect(self.exact_chosen)
         self._device.device_chosen.connect(self.device_chosen)
@@ -53,7 +54,7 @@ class RunForm(SurfaceFrame):
         grid.setHorizontalSpacing(GAP)
         grid.setVerticalSpacing(GAP_TINY)
         grid.setColumnStretch(1, 1)
-        rows: tuple[tuple[QComboBox, str], ...] = (
+        rows: tuple[tuple[ChoiceBox, str], ...] = (
             (self._device, "device"),
             (self._precision, "kv_cache_precision"),
         )

@@ -209,12 +209,15 @@ class TransferCard(SurfaceFrame):
         is_asking = not self._question.isHidden()
         if is_asking:
             self._word_question(transfer)
+        had_focus = self._pause.hasFocus() or self._resume.hasFocus()
         self._pause.setVisible(not is_asking and state in _CAN_PAUSE)
         # A problem that offers to try again has the button already.
         has_retry = transfer.problem is not None and Remedy.RETRY in transfer.problem.remedies
         is_stopped = state in (TransferState.PAUSED, TransferState.FAILED) and not has_retry
         self._resume.setVisible(not is_asking and is_stopped)
         self._resume.setText("Resume" if state is TransferState.PAUSED else "Try again")
+        if had_focus and not is_asking:  # else Qt would move on to what cancels the download
+            (self._resume if is_stopped else self._pause).setFocus()
         self._show_in_library.setVisible(state is TransferState.DONE)
         self._cancel.setVisible(not is_asking)
         self._cancel.setText("Cancel…" if transfer.is_open else "Take off this list")

@@ -52,6 +52,8 @@ class Button(QPushButton):
         self._icon = icon
         self._ink = _ink_of(kind)
         self.setProperty("kind", kind.value)
+        # Without this Qt lets Enter press the focused button in dialogs only, not in a page.
+        self.setAutoDefault(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setIconSize(QSize(round(ICON_SIZE * (1 + _ICON_GAP_SHARE)), ICON_SIZE))
         self._draw_icon()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QSizePolicy
+from PySide6.QtWidgets import QSizePolicy
 
 from dflash_desktop.domain.device_identity import devices_meant, identity_of
 from dflash_desktop.domain.settings import SETTING_TEXTS
+from dflash_desktop.ui.widgets.wheel_through import ChoiceBox
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.devices import Device
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _LEAST_LETTERS = 16
 
 
-class DeviceBox(QComboBox):
+class DeviceBox(ChoiceBox):
     """Signals: `device_chosen(identity)`, which is empty for automatic."""
 
     device_chosen = Signal(str)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QVBoxLayout
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout
 
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
+from dflash_desktop.ui.widgets.wheel_through import ChoiceBox
 from dflash_desktop.ui.wizard.choice_card import ChoiceCard
 from dflash_desktop.ui.wizard.choice_row import ChoiceRow
 from dflash_desktop.ui.wizard.machine_page import PAGE_WIDTH
@@ -41,7 +42,7 @@ class ChoosePage(PageColumn):
         self._cards: list[ChoiceCard] = []
         self._rows: list[ChoiceRow] = []
         self._group = QButtonGroup(self)
-        self._context = QComboBox()
+        self._context = ChoiceBox()
         self._best = QVBoxLayout()
         self._best.setSpacing(GAP_MEDIUM)
         self._none = Label(role=TextRole.WARN, wraps=True)
@@ -81,6 +82,8 @@ class ChoosePage(PageColumn):
         while len(self._cards) < len(best):
             card = ChoiceCard(theme=self._theme)
             card.chosen.connect(self.pair_chosen)
+            # The arrow keys choose without scrolling to what they chose.
+            card.radio.clicked.connect(lambda _=False, c=card: self.ensureWidgetVisible(c))
             self._group.addButton(card.radio)
             self._best.addWidget(card)
             self._cards.append(card)
@@ -101,6 +104,8 @@ class ChoosePage(PageColumn):
         """Where the keyboard begins: on what is chosen."""
         chosen = self._group.checkedButton()
         (chosen or self._context).setFocus()
+        if chosen is not None:  # once it has its place: it may be the last of a long list
+            QTimer.singleShot(0, chosen, lambda: self.ensureWidgetVisible(chosen.parentWidget()))
 
     def _built_context(self) -> QHBoxLayout:
         for tokens in CONTEXT_LENGTHS:
@@ -142,6 +147,7 @@ class ChoosePage(PageColumn):
         while len(self._rows) < wanted:
             row = ChoiceRow(theme=self._theme)
             row.chosen.connect(self.pair_chosen)
+            row.radio.clicked.connect(lambda _=False, r=row: self.ensureWidgetVisible(r))
             self._group.addButton(row.radio)
             self._list.addWidget(row)
             self._rows.append(row)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDoubleSpinBox,
     QGridLayout,
     QPlainTextEdit,
     QVBoxLayout,
@@ -33,6 +32,7 @@ from dflash_desktop.ui.widgets.labels import Label, name_label
 from dflash_desktop.ui.widgets.memory_bar import LabelledMemoryBar
 from dflash_desktop.ui.widgets.page_column import PageColumn
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
+from dflash_desktop.ui.widgets.wheel_through import AmountBox
 from dflash_desktop.ui.wizard.finding_card import FindingCard
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class MachinePage(PageColumn):
         self._problem = ProblemView(theme=theme, report=report)
         self._problem.remedy_chosen.connect(self._on_remedy_chosen)
         self._bar = LabelledMemoryBar("Memory", theme=theme)
-        self._reserve = QDoubleSpinBox()
+        self._reserve = AmountBox()
         self._device = DeviceBox()
         self._device.device_chosen.connect(self.device_chosen)
         self._memory = self._built_memory()

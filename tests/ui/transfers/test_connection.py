@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QCheckBox,
     QDoubleSpinBox,
@@ -133,6 +135,19 @@ async def test_what_is_no_token_is_refused_in_the_dialog_without_repeating_it(
     assert not says(dialog, "secret")
     assert dialog.isVisible()
     assert setup.given == []
+
+
+async def test_enter_in_the_field_uses_the_token_and_does_not_cancel(setup: Setup) -> None:
+    dialog = setup.presenter.open_token((REPO,), on_given=lambda: setup.given.append("now"))
+    field = dialog.findChildren(QLineEdit)[0]
+    field.setText("my secret words")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    await until(lambda: says(dialog, "not a token"))
+    assert dialog.isVisible()
+    field.setText(TOKEN)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    await until(lambda: setup.given == ["now"])
+    assert setup.opened == []
 
 
 async def test_the_pages_of_the_hub_that_is_set_are_opened(setup: Setup) -> None:

@@ -105,6 +105,17 @@ def test_progress_moves_the_bar_and_builds_nothing_anew(
     assert card.findChildren(QWidget) == before
 
 
+def test_a_key_that_paused_resumes_next_and_never_cancels(
+    card_of: Callable[[Transfer], TransferCard],
+) -> None:
+    card = card_of(transfer(TransferState.RUNNING))
+    shown_buttons(card)["Pause"].setFocus()
+    card.show_transfer(transfer(TransferState.PAUSED))
+    assert shown_buttons(card)["Resume"].hasFocus()
+    card.show_transfer(transfer(TransferState.RUNNING))
+    assert shown_buttons(card)["Pause"].hasFocus()
+
+
 def test_cancelling_asks_what_becomes_of_the_bytes(
     card_of: Callable[[Transfer], TransferCard], qtbot: QtBot
 ) -> None:
