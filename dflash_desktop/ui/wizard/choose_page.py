@@ -104,8 +104,9 @@ class ChoosePage(PageColumn):
         """Where the keyboard begins: on what is chosen."""
         chosen = self._group.checkedButton()
         (chosen or self._context).setFocus()
-        if chosen is not None:  # once it has its place: it may be the last of a long list
-            QTimer.singleShot(0, chosen, lambda: self.ensureWidgetVisible(chosen.parentWidget()))
+        card = None if chosen is None else chosen.parentWidget()
+        if card is not None:  # once it has its place: it may be the last of a long list
+            QTimer.singleShot(0, card, lambda: self.ensureWidgetVisible(card))
 
     def _built_context(self) -> QHBoxLayout:
         for tokens in CONTEXT_LENGTHS:
