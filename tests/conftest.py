@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from tests.fakes.ir_models import ModelFiles, write_draft, write_target
 from tests.guards import LeakWatch, UnexpectedLogs, no_network
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
 
     from _pytest.fixtures import SubRequest
 
@@ -109,3 +111,15 @@ async def _no_leaked_tasks() -> AsyncIterator[None]:
     left = _leaks.left_tasks()
     if left:
         pytest.fail("the test left behind:\n" + "\n".join(left), pytrace=False)
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> ModelFiles:
+    """A small target that the contract finds good, to be damaged."""
+    return write_target(tmp_path / "target")
+
+
+@pytest.fixture
+def draft(tmp_path: Path) -> ModelFiles:
+    """Its draft."""
+    return write_draft(tmp_path / "draft")

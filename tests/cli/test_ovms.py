@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.test_json_forms import assert_documented, run
-from tests.fakes.ir_models import ModelFiles, write_draft, write_target
+from tests.fakes.ir_models import ModelFiles, write_target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 @pytest.fixture
 def target(tmp_path: Path) -> ModelFiles:
     return write_target(tmp_path / "the target")
-
-
-@pytest.fixture
-def draft(tmp_path: Path) -> ModelFiles:
-    return write_draft(tmp_path / "draft")
 
 
 def ovms(target: ModelFiles, draft: ModelFiles, output: Path) -> tuple[int, dict[str, Any]]:

@@ -5,26 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pytest
-
 from dflash_desktop.cli.verify import VerifyResult
 from dflash_desktop.cli.verify import verified as verified_folders
 from tests.cli.test_json_forms import REPOSITORY, assert_documented, run
 from tests.fakes.damaged_pairs import BLOCKING, WARNING
-from tests.fakes.ir_models import ModelFiles, write_draft, write_target
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> ModelFiles:
-    return write_target(tmp_path / "target")
-
-
-@pytest.fixture
-def draft(tmp_path: Path) -> ModelFiles:
-    return write_draft(tmp_path / "draft")
+    from tests.fakes.ir_models import ModelFiles
 
 
 def verified(target: ModelFiles, draft: ModelFiles) -> VerifyResult:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
-import subprocess
-import sys
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +22,7 @@ from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.workers.protocol import HubAccess
 from tests.fakes.download_world import PlainReach, until, until_state
 from tests.fakes.fake_hub import GOOD_TOKEN, FakeHub, HubFile, HubRepo, Refusal, serve, small_repo
+from tests.fakes.small_disk import needs_small_disk, small_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -232,23 +229,7 @@ async def test_a_limit_holds(world: HubWorld) -> None:
     assert asyncio.get_running_loop().time() - started > 1.5  # 3 MB
 
 
-@contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)],
-        check=False,
-        capture_output=True,
-    )
-    if mounted.returncode != 0:
-        pytest.skip("only root may mount a small disk")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="needs a small disk")
+@needs_small_disk
 async def test_a_disk_that_fills_up_pauses_and_goes_on_after_room_was_made(
     world: HubWorld, tmp_path: Path
 ) -> None:

@@ -7,9 +7,7 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
-import textwrap
 import time
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -25,6 +23,7 @@ from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.settings_store import SettingsStore
+from tests.fakes.deadly_calls import run_script
 from tests.fakes.library_world import COMMIT, FILES, app_paths, arrive, many_models
 from tests.services.test_model_removal import snapshot
 
@@ -217,45 +216,26 @@ KILLED = """
     from dflash_desktop.services import library_move
     from dflash_desktop.services.library_upkeep import LibraryUpkeep
     from dflash_desktop.services.model_library import ModelLibrary
+    from tests.fakes.deadly_calls import DeadlyCalls
     from tests.fakes.library_world import app_paths
-
-    calls, die_at = 0, int(sys.argv[3])
-
-    def dying(original):
-        def call(*arguments, **options):
-            global calls
-            calls += 1
-            if calls == die_at:
-                os.kill(os.getpid(), 9)
-            return original(*arguments, **options)
-        return call
 
     def refuse(*_):
         raise OSError(18, "Invalid cross-device link")
 
     library_move.os.link = refuse
-    library_move.os.fsync = dying(os.fsync)
-    for name in ("unlink", "rmdir", "replace", "mkdir"):
-        setattr(Path, name, dying(getattr(Path, name)))
+    calls = DeadlyCalls(die_at=int(sys.argv[3]))
+    calls.watch(os, "fsync")
+    calls.watch(Path, "unlink", "rmdir", "replace", "mkdir")
     paths = app_paths(Path(sys.argv[1]))
     upkeep = LibraryUpkeep(paths=paths, library=ModelLibrary(paths=paths))
     asyncio.run(upkeep.move(Path(sys.argv[2])))
-    print(calls)
+    print(calls.count)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by a POSIX signal")
 def test_after_a_kill_at_any_step_the_library_is_whole_in_one_place(tmp_path: Path) -> None:
     """At 12 moments spread over all calls that change the disk; then the leftovers go."""
-    script = tmp_path / "killed.py"
-    script.write_text(textwrap.dedent(KILLED), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-
-    def run(home: Path, place: Path, die_at: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(script), str(home), str(place), str(die_at)]
-        return subprocess.run(
-            command, env=environment, capture_output=True, text=True, check=False, timeout=60
-        )
 
     def world(name: str) -> tuple[AppPaths, Path, dict[str, object]]:
         paths = app_paths(tmp_path / name / "home")
@@ -263,12 +243,13 @@ def test_after_a_kill_at_any_step_the_library_is_whole_in_one_place(tmp_path: Pa
         return paths, tmp_path / name / "place", library(paths)
 
     paths, place, _ = world("counted")
-    total = int(run(paths.data_dir.parent, place, 0).stdout)
+    total = int(run_script(KILLED, paths.data_dir.parent, place, 0).stdout)
     assert total > 60
     places = set()
     for number in range(12):
         paths, place, before = world(str(number))
-        ended = run(paths.data_dir.parent, place, 1 + number * (total - 1) // 11)
+        die_at = 1 + number * (total - 1) // 11
+        ended = run_script(KILLED, paths.data_dir.parent, place, die_at)
         assert ended.returncode == -signal.SIGKILL, ended.stderr
         assert library(paths) == before
         places.add(paths.library_dir == place)

@@ -18,21 +18,12 @@ from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_loading import PairLoading
 from tests.fakes.bench_worker import BenchLauncher, Speeds
 from tests.fakes.damaged_pairs import make_vision
-from tests.fakes.ir_models import ModelFiles, write_draft, write_target
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-
-@pytest.fixture
-def target(tmp_path: Path) -> ModelFiles:
-    return write_target(tmp_path / "target")
-
-
-@pytest.fixture
-def draft(tmp_path: Path) -> ModelFiles:
-    return write_draft(tmp_path / "draft")
+    from tests.fakes.ir_models import ModelFiles
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from dflash_desktop.services.repair_record import RECORD_FILE
 from dflash_desktop.services.rt_info_file import write_rt_info
 from tests.fakes.damaged_pairs import BLOCKING, WARNING, strip_locators
 from tests.fakes.exports import ANNOTATED, BARE, graph_file, unpack
-from tests.fakes.ir_models import ModelFiles, locators, write_draft, write_target
+from tests.fakes.ir_models import ModelFiles, locators, write_target
 from tests.fakes.library_world import COMMIT, app_paths, arrived_model
 
 if TYPE_CHECKING:
@@ -60,16 +60,6 @@ MENDED_IN_DRAFT = [
     "other layers than the checkpoint's",
 ]
 DAMAGES = {**BLOCKING, **WARNING}
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> ModelFiles:
-    return write_target(tmp_path / "target")
-
-
-@pytest.fixture
-def draft(tmp_path: Path) -> ModelFiles:
-    return write_draft(tmp_path / "draft")
 
 
 @pytest.fixture

