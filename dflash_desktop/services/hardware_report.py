@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -131,7 +132,7 @@ def decode_report(data: bytes) -> HardwareReport:
 def read_report(file: Path) -> HardwareReport:
     """The report in `file`. Raises `AppError` (code "hardware_file_missing" or "..._invalid")."""
     try:
-        return decode_report(file.read_bytes())
+        return decode_report(_as_utf8(file.read_bytes()))
     except OSError as error:
         raise AppError(
             Problem(
@@ -148,6 +149,18 @@ def read_report(file: Path) -> HardwareReport:
                 advice="Write one with: dflash-desktop doctor --json",
             )
         ) from error
+
+
+def _as_utf8(data: bytes) -> bytes:
+    """Windows' PowerShell writes UTF-16 when the output of `doctor --json` goes into a file."""
+    for mark, encoding in (
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+        (codecs.BOM_UTF8, "utf-8-sig"),
+    ):
+        if data.startswith(mark):
+            return data.decode(encoding).encode()
+    return data
 
 
 def _gpu(raw: _Gpu) -> Gpu:

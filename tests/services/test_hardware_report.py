@@ -168,3 +168,17 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         read_report(tmp_path / "nowhere.json")
 
     assert caught.value.problem.code == "hardware_file_missing"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_report_that_powershell_wrote_is_read(encoding: str, tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    file.write_text('{"cpu": "Intel(R) Core(TM) Ultra 7 258V"}', encoding=encoding)
+    assert read_report(file).cpu == "Intel(R) Core(TM) Ultra 7 258V"
+
+
+def test_half_a_character_is_no_report_and_no_crash(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    file.write_bytes(b"\xff\xfe{\x00\xd8")
+    with pytest.raises(AppError, match="hardware_file_invalid"):
+        read_report(file)
