@@ -6,7 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
-from dflash_desktop.workers.protocol import LoadProgress, Prefill, ProtocolError, Started, Text
+from dflash_desktop.workers.frames import ProtocolError
+from dflash_desktop.workers.protocol import LoadProgress, Prefill, Started, Text
 
 if TYPE_CHECKING:
     from dflash_desktop.workers.protocol import Command, Event

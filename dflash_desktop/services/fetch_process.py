@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Final
 import psutil
 
 from dflash_desktop.services.worker_channel import WorkerChannel
-from dflash_desktop.workers.protocol import (
-    Cancel,
-    Failed,
+from dflash_desktop.workers.fetch_messages import (
     Fetched,
     FetchRepos,
     FetchWheelMember,
@@ -20,6 +18,7 @@ from dflash_desktop.workers.protocol import (
     ReposFetched,
     ReposPlanned,
 )
+from dflash_desktop.workers.protocol import Cancel, Failed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.services.token_store import hf_home, login_token
-from dflash_desktop.workers.protocol import HubAccess
+from dflash_desktop.workers.fetch_messages import HubAccess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

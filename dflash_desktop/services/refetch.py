@@ -31,7 +31,7 @@ from dflash_desktop.services.model_manifest import (
 )
 from dflash_desktop.services.model_removal import refuse_if_in_use
 from dflash_desktop.services.model_verification import bad_paths
-from dflash_desktop.workers.protocol import (
+from dflash_desktop.workers.fetch_messages import (
     FetchRepos,
     FilesProgress,
     PlanRepos,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.model_library import ModelLibrary
     from dflash_desktop.services.transfer_world import HubReach
     from dflash_desktop.services.worker_launch import WorkerLauncher
-    from dflash_desktop.workers.protocol import HubAccess
+    from dflash_desktop.workers.fetch_messages import HubAccess
 
 
 class Explain(Protocol):

@@ -17,6 +17,7 @@ from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.services import starter_problems as problems
 from dflash_desktop.services.blocking_steps import in_threads
 from dflash_desktop.services.wheel_fetch import FetchFailedError, fetch
+from dflash_desktop.workers.fetch_messages import FetchWheelMember
 from dflash_desktop.workers.pinned_file import (
     FileFault,
     FilePin,
@@ -25,7 +26,6 @@ from dflash_desktop.workers.pinned_file import (
     is_wheel,
     unpack_member,
 )
-from dflash_desktop.workers.protocol import FetchWheelMember
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

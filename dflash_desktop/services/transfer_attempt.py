@@ -12,7 +12,8 @@ from dflash_desktop.domain.transfer import TransferState
 from dflash_desktop.domain.transfer_rate import TransferRate
 from dflash_desktop.services.fetch_process import FetchFailedError, Tick, fetch_events
 from dflash_desktop.services.machine_watch import MachineChange
-from dflash_desktop.workers.protocol import FilesProgress, Hello, ReposFetched
+from dflash_desktop.workers.fetch_messages import FilesProgress, ReposFetched
+from dflash_desktop.workers.protocol import Hello
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.transfer_progress import TransferProgress
     from dflash_desktop.services.machine_watch import MachineWatch
     from dflash_desktop.services.worker_launch import WorkerCommand
-    from dflash_desktop.workers.protocol import FetchRepos, FileState
+    from dflash_desktop.workers.fetch_messages import FetchRepos, FileState
 
 WOKE: Final = "woke"
 NEW_NETWORK: Final = "new_network"

@@ -23,7 +23,7 @@ from dflash_desktop.services.transfer_attempt import (
     TransferAttempt,
 )
 from dflash_desktop.services.transfer_room import prepare_folder
-from dflash_desktop.workers.protocol import FetchRepos
+from dflash_desktop.workers.fetch_messages import FetchRepos
 
 if TYPE_CHECKING:
     from collections.abc import Callable

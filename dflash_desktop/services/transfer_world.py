@@ -13,14 +13,14 @@ from dflash_desktop.services.fetch_process import FetchFailedError, fetch_events
 from dflash_desktop.services.machine_watch import MachineWatch
 from dflash_desktop.services.transfer_attempt import DEFAULT_LIMITS, TransferLimits
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.protocol import PlanRepos, ReposPlanned
+from dflash_desktop.workers.fetch_messages import PlanRepos, ReposPlanned
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dflash_desktop.domain.library import ModelFile
     from dflash_desktop.domain.transfer import RepoPlan, TransferPlan, TransferRequest
-    from dflash_desktop.workers.protocol import HubAccess
+    from dflash_desktop.workers.fetch_messages import HubAccess
 
 
 class HubReach(Protocol):

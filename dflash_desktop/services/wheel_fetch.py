@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from dflash_desktop.services.fetch_process import FetchFailedError, fetch_events
-from dflash_desktop.workers.protocol import Fetched, FetchWheelMember, Transfer
+from dflash_desktop.workers.fetch_messages import Fetched, FetchWheelMember, Transfer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.log import open_fresh_log, read_tail
 from dflash_desktop.services.process_tree import ProcessTree
-from dflash_desktop.workers.protocol import ProtocolError, decode_event, pack, read_frame
+from dflash_desktop.workers.frames import ProtocolError, decode_event, pack, read_frame
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable

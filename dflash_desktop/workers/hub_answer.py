@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from dflash_desktop.domain.transfer import PlannedFile, RepoPlan
-    from dflash_desktop.workers.protocol import HubAccess
+    from dflash_desktop.workers.fetch_messages import HubAccess
 
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _CONTENT_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)")

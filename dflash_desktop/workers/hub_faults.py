@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
-    from dflash_desktop.workers.protocol import HubAccess
+    from dflash_desktop.workers.fetch_messages import HubAccess
 
 _DISK_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NOT_WRITABLE: Final = frozenset(

@@ -7,6 +7,12 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from dflash_desktop.workers.fetch_messages import (
+    FetchRepos,
+    FilesProgress,
+    FileState,
+    ReposFetched,
+)
 from dflash_desktop.workers.hub_faults import (
     CancelledHereError,
     HubFaultError,
@@ -17,7 +23,6 @@ from dflash_desktop.workers.hub_plan import check_names, free_disk_bytes, needed
 from dflash_desktop.workers.hub_sources import Sources
 from dflash_desktop.workers.hub_xet import is_xet_installed, xet_fetcher
 from dflash_desktop.workers.incoming_folder import IncomingFolder
-from dflash_desktop.workers.protocol import FetchRepos, FilesProgress, FileState, ReposFetched
 from dflash_desktop.workers.transfer_control import TransferControl
 
 if TYPE_CHECKING:

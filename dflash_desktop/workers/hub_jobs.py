@@ -7,6 +7,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING
 
+from dflash_desktop.workers.fetch_messages import FetchRepos, PlanRepos, ReposPlanned
 from dflash_desktop.workers.hub_addresses import endpoint_of
 from dflash_desktop.workers.hub_faults import (
     CancelledHereError,
@@ -17,12 +18,12 @@ from dflash_desktop.workers.hub_faults import (
 from dflash_desktop.workers.hub_fetch import RepoFetch
 from dflash_desktop.workers.hub_plan import plan_repos
 from dflash_desktop.workers.hub_session import HubSession, prepare_environment
-from dflash_desktop.workers.protocol import Failed, FetchRepos, PlanRepos, ReposPlanned
+from dflash_desktop.workers.protocol import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dflash_desktop.workers.protocol import FilesProgress, ReposFetched
+    from dflash_desktop.workers.fetch_messages import FilesProgress, ReposFetched
 
 
 def answer_hub_job(

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from huggingface_hub.hf_api import ModelInfo, RepoSibling
 
+    from dflash_desktop.workers.fetch_messages import PlanRepos
     from dflash_desktop.workers.hub_session import HubSession
-    from dflash_desktop.workers.protocol import PlanRepos
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import httpx2
     from huggingface_hub.hf_api import ModelInfo
 
-    from dflash_desktop.workers.protocol import HubAccess
+    from dflash_desktop.workers.fetch_messages import HubAccess
 
 PRODUCT: Final = "dflash-desktop"
 _CONNECT_SECONDS: Final = 20.0

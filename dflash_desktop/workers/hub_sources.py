@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dflash_desktop.domain.transfer import PlannedFile, RepoPlan
+from dflash_desktop.workers.fetch_messages import HubAccess
 from dflash_desktop.workers.hub_session import HubSession
 from dflash_desktop.workers.incoming_folder import IncomingFolder
-from dflash_desktop.workers.protocol import HubAccess
 from dflash_desktop.workers.transfer_control import TransferControl
 
 XetFetcher = Callable[[RepoPlan, PlannedFile, Path, Callable[[int], None]], Path]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dflash_desktop.domain.transfer import PlannedFile, RepoPlan
+    from dflash_desktop.workers.fetch_messages import HubAccess
     from dflash_desktop.workers.hub_sources import XetFetcher
-    from dflash_desktop.workers.protocol import HubAccess
 
 
 def is_xet_installed() -> bool:

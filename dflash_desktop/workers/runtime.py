@@ -14,6 +14,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from dflash_desktop.workers.frames import ProtocolError, decode_command, pack, read_frame
 from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
 from dflash_desktop.workers.protocol import (
     PROTOCOL_VERSION,
@@ -24,11 +25,7 @@ from dflash_desktop.workers.protocol import (
     Hello,
     Ping,
     Pong,
-    ProtocolError,
     Shutdown,
-    decode_command,
-    pack,
-    read_frame,
 )
 
 if TYPE_CHECKING:

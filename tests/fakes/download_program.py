@@ -15,7 +15,7 @@ from dflash_desktop.paths import app_paths
 from dflash_desktop.services.downloads import open_downloads
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.protocol import HubAccess
+from dflash_desktop.workers.fetch_messages import HubAccess
 from tests.fakes.download_world import PlainReach, until
 
 

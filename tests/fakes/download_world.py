@@ -13,7 +13,7 @@ from dflash_desktop.services.downloads import Downloads
 from dflash_desktop.services.machine_watch import MachineChange, MachineWatch
 from dflash_desktop.services.transfer_attempt import TransferLimits
 from dflash_desktop.services.transfer_world import TransferWorld
-from dflash_desktop.workers.protocol import HubAccess
+from dflash_desktop.workers.fetch_messages import HubAccess
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ import msgspec
 from dflash_desktop.domain.library import ModelFile
 from dflash_desktop.domain.transfer import PlannedFile, RepoPlan, RepoRequest, TransferPlan
 from dflash_desktop.services.worker_launch import WorkerCommand, WorkerLauncher, worker_environment
-from dflash_desktop.workers import protocol
+from dflash_desktop.workers import fetch_messages, frames, protocol
 
 SCRIPT_VARIABLE = "FAKE_FETCH_SCRIPT"
 JOB_VARIABLE = "FAKE_FETCH_JOB"
@@ -89,7 +89,7 @@ class ScriptedFetch(WorkerLauncher):
 
     def job(self, number: int) -> protocol.Command:
         """What process `number`, from 1, was asked."""
-        return protocol.decode_command((self._folder / f"job-{number}.json").read_bytes())
+        return frames.decode_command((self._folder / f"job-{number}.json").read_bytes())
 
     @property
     def left(self) -> int:
@@ -109,7 +109,7 @@ def planned(repos: tuple[RepoRequest, ...], step: Plan) -> TransferPlan:
     )
 
 
-def _deliver(job: protocol.FetchRepos) -> protocol.ReposFetched:
+def _deliver(job: fetch_messages.FetchRepos) -> fetch_messages.ReposFetched:
     all_files = []
     for plan in job.plans:
         folder = job.incoming_dir / plan.repo_id.replace("/", "--")
@@ -117,19 +117,21 @@ def _deliver(job: protocol.FetchRepos) -> protocol.ReposFetched:
         for file in plan.files:
             (folder / file.path).write_bytes(b"x" * file.size_bytes)
         all_files.append(tuple(ModelFile(f.path, f.size_bytes, "0" * 64) for f in plan.files))
-    return protocol.ReposFetched(job.job, tuple(all_files))
+    return fetch_messages.ReposFetched(job.job, tuple(all_files))
 
 
 def _answer(job: protocol.Command, step: Plan | Arrive | Fail | Deliver) -> protocol.Event:
     match job, step:
-        case protocol.PlanRepos(), Plan():
-            return protocol.ReposPlanned(job.job, planned(job.repos, step))
-        case protocol.FetchRepos(), Arrive(done_bytes=done):
-            file = protocol.FileState(0, job.plans[0].files[0].path, done)
-            return protocol.FilesProgress(job.job, (file,))
-        case protocol.FetchRepos(), Deliver():
+        case fetch_messages.PlanRepos(), Plan():
+            return fetch_messages.ReposPlanned(job.job, planned(job.repos, step))
+        case fetch_messages.FetchRepos(), Arrive(done_bytes=done):
+            file = fetch_messages.FileState(0, job.plans[0].files[0].path, done)
+            return fetch_messages.FilesProgress(job.job, (file,))
+        case fetch_messages.FetchRepos(), Deliver():
             return _deliver(job)
-        case protocol.PlanRepos() | protocol.FetchRepos(), Fail(code=code, facts=facts):
+        case fetch_messages.PlanRepos() | fetch_messages.FetchRepos(), Fail(
+            code=code, facts=facts
+        ):
             return protocol.Failed(job.job, code, f"raw {code}", facts=facts)
         case _:
             pass
@@ -140,16 +142,16 @@ def main() -> None:
     out, incoming = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
 
     def send(event: protocol.Event) -> None:
-        out.write(protocol.pack(event))
+        out.write(frames.pack(event))
         out.flush()
 
     send(protocol.Hello(protocol.PROTOCOL_VERSION, "fetch", os.getpid()))
-    frame = protocol.read_frame(incoming)
+    frame = frames.read_frame(incoming)
     if frame is None:
         return
     Path(os.environ[JOB_VARIABLE]).write_bytes(frame[0])
-    job = protocol.decode_command(frame[0])
-    if not isinstance(job, protocol.PlanRepos | protocol.FetchRepos):
+    job = frames.decode_command(frame[0])
+    if not isinstance(job, fetch_messages.PlanRepos | fetch_messages.FetchRepos):
         raise TypeError(f"{job} is no job of these tests")
     for step in msgspec.json.decode(os.environ[SCRIPT_VARIABLE], type=list[Step]):
         if isinstance(step, Stall):
@@ -161,7 +163,7 @@ def main() -> None:
         else:
             send(_answer(job, step))
     # As the real one, it ends when it is told to, by a frame or by the end of the stream.
-    if protocol.read_frame(incoming) is not None:
+    if frames.read_frame(incoming) is not None:
         send(protocol.Failed(job.job, "cancelled", ""))
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.transfer import RepoRequest
 from dflash_desktop.services.fetch_process import fetch_events
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.protocol import (
+from dflash_desktop.workers.fetch_messages import (
     FetchRepos,
     HubAccess,
     PlanRepos,

@@ -17,7 +17,7 @@ from dflash_desktop.services.folder_removal import remove_folder
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.machine_watch import MachineChange
 from dflash_desktop.services.model_library import ModelLibrary
-from dflash_desktop.workers.protocol import FetchRepos
+from dflash_desktop.workers.fetch_messages import FetchRepos
 from tests.fakes.download_world import DownloadWorld, until, until_state, wish
 from tests.fakes.fetch_script import (
     COMMIT,

@@ -19,7 +19,7 @@ from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.transfer_attempt import TransferLimits
 from dflash_desktop.services.transfer_store import StoredTransfer, TransferStore
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.protocol import HubAccess
+from dflash_desktop.workers.fetch_messages import HubAccess
 from tests.fakes.download_world import PlainReach, until, until_state
 from tests.fakes.fake_hub import GOOD_TOKEN, FakeHub, HubFile, HubRepo, Refusal, serve, small_repo
 from tests.fakes.small_disk import needs_small_disk, small_disk

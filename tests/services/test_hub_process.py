@@ -16,18 +16,16 @@ from dflash_desktop.domain.transfer import RepoPlan, RepoRequest, incoming_folde
 from dflash_desktop.services.fetch_process import FetchFailedError, fetch_events
 from dflash_desktop.services.worker_channel import WorkerChannel
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.incoming_folder import BOOKKEEPING
-from dflash_desktop.workers.protocol import (
-    Cancel,
-    Failed,
+from dflash_desktop.workers.fetch_messages import (
     FetchRepos,
     FilesProgress,
-    Hello,
     HubAccess,
     PlanRepos,
     ReposFetched,
     ReposPlanned,
 )
+from dflash_desktop.workers.incoming_folder import BOOKKEEPING
+from dflash_desktop.workers.protocol import Cancel, Failed, Hello
 from tests.fakes.fake_hub import GOOD_TOKEN, FakeHub, HubFile, HubRepo, serve, small_repo
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 from dflash_desktop.services.hub_reach import SettingsHubReach, hf_cache_dirs
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.token_store import TokenStore
-from dflash_desktop.workers.protocol import HubAccess
+from dflash_desktop.workers.fetch_messages import HubAccess
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.refetch import ModelRefetch
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.protocol import HubAccess
+from dflash_desktop.workers.fetch_messages import HubAccess
 from tests.fakes.fake_hub import COMMIT, FakeHub, serve, small_repo
 from tests.fakes.ir_models import write_target
 from tests.fakes.library_world import app_paths, arrive

@@ -12,7 +12,7 @@ import pytest
 
 from dflash_desktop.domain.starter import InstallStage
 from dflash_desktop.services.wheel_fetch import FetchFailedError, fetch
-from dflash_desktop.workers.protocol import FetchWheelMember, Transfer
+from dflash_desktop.workers.fetch_messages import FetchWheelMember, Transfer
 from tests.fakes.package_index import (
     CONTENT,
     MEMBER,

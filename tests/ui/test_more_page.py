@@ -26,7 +26,7 @@ from dflash_desktop.ui.models.offer_words import (
 )
 from dflash_desktop.ui.transfers.pane import TransfersPane
 from dflash_desktop.ui.transfers.presenter import TransfersPresenter
-from dflash_desktop.workers.protocol import HubAccess
+from dflash_desktop.workers.fetch_messages import HubAccess
 from tests.fakes.download_world import PlainReach
 from tests.fakes.engine import until
 from tests.fakes.fake_hub import FakeHub, HubRepo, serve, small_repo

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.transfer import RepoPlan, RepoRequest, incoming_folder_name
 from dflash_desktop.workers import hub_file
-from dflash_desktop.workers.hub_jobs import answer_hub_job
-from dflash_desktop.workers.protocol import (
-    Failed,
+from dflash_desktop.workers.fetch_messages import (
     FetchRepos,
     FilesProgress,
     HubAccess,
     PlanRepos,
     ReposFetched,
     ReposPlanned,
-    pack,
 )
+from dflash_desktop.workers.frames import pack
+from dflash_desktop.workers.hub_jobs import answer_hub_job
+from dflash_desktop.workers.protocol import Failed
 from tests.fakes.fake_hub import FakeHub, HubFile, HubRepo, serve
 
 if TYPE_CHECKING:

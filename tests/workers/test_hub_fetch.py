@@ -11,9 +11,10 @@ import huggingface_hub  # noqa: TID253 - the real one, in this process
 import pytest
 
 from dflash_desktop.workers import hub_fetch, part_file
+from dflash_desktop.workers.fetch_messages import ReposFetched
 from dflash_desktop.workers.hub_xet import xet_fetcher
 from dflash_desktop.workers.incoming_folder import BOOKKEEPING, IncomingFolder
-from dflash_desktop.workers.protocol import Failed, ReposFetched
+from dflash_desktop.workers.protocol import Failed
 from tests.fakes.fake_hub import ALWAYS, GOOD_TOKEN, HubFile, HubRepo, Refusal, small_repo
 from tests.workers.hub_client import client, one_file
 

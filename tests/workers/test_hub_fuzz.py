@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dflash_desktop.workers.fetch_messages import ReposFetched, ReposPlanned
 from dflash_desktop.workers.hub_faults import _retry_after
-from dflash_desktop.workers.protocol import Failed, ReposFetched, ReposPlanned
+from dflash_desktop.workers.protocol import Failed
 from tests.fakes.fake_hub import COMMIT, HubFile, HubRepo
 from tests.workers.hub_client import client, one_file
 

@@ -8,7 +8,8 @@ import pytest
 from dflash_desktop.domain.file_names import too_long_path
 from dflash_desktop.domain.transfer import RepoRequest
 from dflash_desktop.workers import hub_plan
-from dflash_desktop.workers.protocol import Failed, ReposPlanned
+from dflash_desktop.workers.fetch_messages import ReposPlanned
+from dflash_desktop.workers.protocol import Failed
 from tests.fakes.fake_hub import COMMIT, GOOD_TOKEN, HubFile, HubRepo, Refusal, small_repo
 from tests.workers.hub_client import client, one_file
 

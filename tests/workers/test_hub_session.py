@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dflash_desktop.workers.certificate_issuer import issuer_of
+from dflash_desktop.workers.fetch_messages import HubAccess, ReposPlanned
 from dflash_desktop.workers.hub_faults import scrubbed
 from dflash_desktop.workers.hub_session import prepare_environment
-from dflash_desktop.workers.protocol import Failed, HubAccess, ReposPlanned
+from dflash_desktop.workers.protocol import Failed
 from tests.fakes.fake_hub import GOOD_TOKEN, small_repo, write_certificate
 from tests.workers.hub_client import client, one_file
 

@@ -8,7 +8,8 @@ from typing import BinaryIO, cast
 
 import pytest
 
-from dflash_desktop.workers.protocol import Hello, decode_event, read_frame
+from dflash_desktop.workers.frames import decode_event, read_frame
+from dflash_desktop.workers.protocol import Hello
 
 
 @pytest.mark.parametrize(

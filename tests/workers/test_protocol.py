@@ -21,7 +21,7 @@ from dflash_desktop.domain.generation import (
     TextRun,
 )
 from dflash_desktop.domain.pair import DraftFacts, LoadedPair, PairFingerprint
-from dflash_desktop.workers import protocol
+from dflash_desktop.workers import frames, protocol
 
 PAIR = LoadedPair(
     title="Starter",
@@ -53,9 +53,9 @@ PAIR = LoadedPair(
     ],
 )
 def test_commands_survive_the_way(command: protocol.Command) -> None:
-    frame = protocol.read_frame(io.BytesIO(protocol.pack(command)))
+    frame = frames.read_frame(io.BytesIO(frames.pack(command)))
     assert frame is not None
-    assert protocol.decode_command(frame[0]) == command
+    assert frames.decode_command(frame[0]) == command
 
 
 @pytest.mark.parametrize(
@@ -69,30 +69,30 @@ def test_commands_survive_the_way(command: protocol.Command) -> None:
     ],
 )
 def test_events_and_blobs_survive_the_way(event: protocol.Event) -> None:
-    frame = protocol.read_frame(io.BytesIO(protocol.pack(event, b"\0blob")))
+    frame = frames.read_frame(io.BytesIO(frames.pack(event, b"\0blob")))
     assert frame is not None
-    assert protocol.decode_event(frame[0]) == event
+    assert frames.decode_event(frame[0]) == event
     assert frame[1] == b"\0blob"
 
 
 def test_a_cut_frame_is_the_end_of_the_stream() -> None:
-    whole = protocol.pack(protocol.Ping(1), b"blob")
+    whole = frames.pack(protocol.Ping(1), b"blob")
     for length in range(len(whole)):
-        assert protocol.read_frame(io.BytesIO(whole[:length])) is None
+        assert frames.read_frame(io.BytesIO(whole[:length])) is None
 
 
 def test_an_absurd_length_is_not_ours() -> None:
-    with pytest.raises(protocol.ProtocolError):
-        protocol.read_frame(io.BytesIO(struct.pack(">II", 2**31, 0)))
+    with pytest.raises(frames.ProtocolError):
+        frames.read_frame(io.BytesIO(struct.pack(">II", 2**31, 0)))
 
 
 @given(st.binary(max_size=200))
 def test_other_peoples_bytes_never_crash_the_decoder(body: bytes) -> None:
-    for decode in (protocol.decode_command, protocol.decode_event):
-        with pytest.raises(protocol.ProtocolError):
+    for decode in (frames.decode_command, frames.decode_event):
+        with pytest.raises(frames.ProtocolError):
             decode(body)
 
 
 def test_an_unknown_field_is_refused() -> None:
-    with pytest.raises(protocol.ProtocolError):
-        protocol.decode_command(b'{"type":"ping","number":1,"more":2}')
+    with pytest.raises(frames.ProtocolError):
+        frames.decode_command(b'{"type":"ping","number":1,"more":2}')

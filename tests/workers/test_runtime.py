@@ -18,6 +18,7 @@ import pytest
 
 from dflash_desktop.domain.generation import FinishReason, SamplingParams
 from dflash_desktop.services.worker_launch import worker_environment
+from dflash_desktop.workers.frames import decode_event, pack, read_frame
 from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
 from dflash_desktop.workers.protocol import (
     PROTOCOL_VERSION,
@@ -33,9 +34,6 @@ from dflash_desktop.workers.protocol import (
     Pong,
     Shutdown,
     Text,
-    decode_event,
-    pack,
-    read_frame,
 )
 from dflash_desktop.workers.runtime import EXIT_BAD_INPUT
 from tests.fakes.engine import QUESTION, is_gone, until_blocking

@@ -12,7 +12,7 @@ from dflash_desktop.services.downloads import open_downloads
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.protocol import HubAccess
+from dflash_desktop.workers.fetch_messages import HubAccess
 from tests.fakes.download_world import PlainReach
 from tests.fakes.engine import engine_under_test, until
 from tests.fakes.fake_hub import FakeHub, HubFile, HubRepo, serve
