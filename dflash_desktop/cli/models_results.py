@@ -233,6 +233,7 @@ class LeftoversResult:
         lines = []
         for one in self.leftovers:
             what = "removed" if one.path in self.removed else _LEFTOVER_WORDS[one.kind]
+            what = f"{what}: {', '.join(one.repo_ids)}" if one.repo_ids else what
             lines.append(f"{format_bytes(one.size_bytes):>10}  {one.path}  ({what})")
             if one.looks_like_model and one.path not in self.removed:
                 lines.append(f"{'':12}a model: dflash-desktop models add FOLDER")

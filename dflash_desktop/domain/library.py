@@ -132,6 +132,12 @@ class Leftover:
     kind: LeftoverKind
     size_bytes: int  # that removing it frees
     looks_like_model: bool = False  # it may be a person's own: adding it is better than removing
+    repo_ids: tuple[str, ...] = ()  # of an interrupted download: its folder's name says nothing
+
+    @property
+    def title(self) -> str:
+        """What a person knows it as."""
+        return ", ".join(self.repo_ids) or self.path.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,12 @@ def incoming_folder_name(repo_id: str) -> str:
     return repo_id.replace("/", "--")
 
 
+def repo_id_of_folder(name: str) -> str:
+    """The repository whose incoming folder has this name, or nothing if it is none."""
+    owner, separator, rest = name.partition("--")
+    return f"{owner}/{rest}" if owner and separator and rest else ""
+
+
 @dataclass(frozen=True, slots=True)
 class RepoRequest:
     """One repository of a hub; `revision` is a branch, a tag or a commit."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.library import Leftover, LeftoverKind
 from dflash_desktop.domain.model_facts import TEXT_GRAPH, VISION_GRAPH
 from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.transfer import repo_id_of_folder
 from dflash_desktop.services.added_models import added_models
 from dflash_desktop.services.file_tree import is_link, is_same, tree_entries
 from dflash_desktop.services.install_lock import InstallLock
@@ -113,7 +115,9 @@ def _forgotten_transfers(folder: Path, paths: AppPaths) -> Iterator[Leftover]:
         return  # nobody can tell which are open
     for path in _children(folder):
         if path.name not in open_names:
-            yield _leftover(path, LeftoverKind.TRANSFER)
+            repo_ids = (repo_id_of_folder(child.name) for child in _children(path))
+            leftover = _leftover(path, LeftoverKind.TRANSFER)
+            yield replace(leftover, repo_ids=tuple(filter(None, repo_ids)))
 
 
 def _of_a_move(paths: AppPaths) -> Iterator[Leftover]:

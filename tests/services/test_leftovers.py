@@ -54,6 +54,10 @@ async def test_folders_of_open_transfers_are_none_and_forgotten_ones_are(
     assert found == Leftover(transfers / "forgotten", LeftoverKind.TRANSFER, 7)
     await upkeep.remove_leftover(found)
     assert await upkeep.leftovers() == ()
+    arrive(transfers / "c0ffee", {"o--n": b"1", "team--my--model": b"2", "more": b""})
+    (named,) = await upkeep.leftovers()
+    assert named.title == "o/n, team/my--model"
+    await upkeep.remove_leftover(named)
     assert (transfers / known.folder_name / "half").exists()
     with pytest.raises(AppError):
         await upkeep.remove_leftover(found)

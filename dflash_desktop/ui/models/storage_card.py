@@ -158,7 +158,8 @@ class StorageCard(SurfaceFrame):
             grid.addWidget(label, 3 * number, 0, top)
             grid.addWidget(value, 3 * number, 1, top)
             if below is not None:
-                grid.addWidget(below, 3 * number + 1, 1)
+                # Below the buttons too: beside them a name would widen the page past the window.
+                grid.addWidget(below, 3 * number + 1, 1, 1, 2)
             actions = QHBoxLayout()
             actions.setSpacing(GAP_SMALL)
             actions.addStretch(1)

@@ -64,7 +64,7 @@ def _names(leftovers: Sequence[Leftover]) -> str:
     mine = removable(leftovers)
     strange = [one for one in leftovers if one.kind is LeftoverKind.UNKNOWN]
     lines = [
-        f"{one.path.name}: {_KIND_WORDS[one.kind]}, {format_bytes(one.size_bytes)}"
+        f"{one.title}: {_KIND_WORDS[one.kind]}, {format_bytes(one.size_bytes)}"
         for one in mine[:_NAMED]
     ]
     if len(mine) > _NAMED:
