@@ -79,7 +79,7 @@ async def run(args: Namespace, context: CommandContext) -> RepairResult:
             for name in await asyncio.to_thread(repair.undo, folder)
         ]
         after = await asyncio.to_thread(check_folders, target, draft)
-        return RepairResult(tuple(changed), (), before, after, undo="")
+        return RepairResult(tuple(changed), (), before, after, undo="", is_undo=True)
     outcome = await asyncio.to_thread(repair.repair, target, draft, checkpoint_dir=args.checkpoint)
     named = [str(folder) for folder in folders.values() if folder]
     is_changed = any(folder is not None and can_undo(folder) for folder in folders.values())
@@ -116,6 +116,7 @@ class RepairResult:
     findings_after: tuple[Finding, ...]
     undo: str  # the command that takes it back; empty if there is nothing to take back
     check: CheckReport | None = None
+    is_undo: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -152,7 +153,11 @@ class RepairResult:
             for one in self.not_repaired
         ]
         if not lines:
-            lines.append("There is nothing here that metadata alone could mend.")
+            lines.append(
+                "Nothing was repaired here, so there is nothing to take back."
+                if self.is_undo
+                else "There is nothing here that metadata alone could mend."
+            )
         left = [one for one in self.findings_after if one.weight is not Weight.INFO]
         lines += map(finding_paragraph, left)
         if self.check is not None:

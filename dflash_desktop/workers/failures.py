@@ -38,7 +38,7 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
     (r"chat_template|jinja|minja", "template_refused"),
     (r"Could not open the file|Neither tokenizer nor detokenizer", "model_missing"),
     (r"model file .*(?:not found|cannot be opened)", "model_missing"),
-    (r"unable to read the model|incorrect weights|read_model|xml", "model_broken"),
+    (r"unable to read the model|incorrect weights|read_model|xml|pugi", "model_broken"),
     (r"deserializ|Empty weights|out of range|bin file", "model_broken"),
 )
 _TAINTING: Final = frozenset({"gpu_fault", "out_of_memory"})

@@ -54,6 +54,8 @@ def check_draft(folder: Path) -> DraftFacts:
     _require(folder, (MODEL_XML, MODEL_BIN), "draft")
     info = _rt_info_text(folder / MODEL_XML)
     if not is_yes(_entry(info, "dflash_mode")):
+        if not _is_whole(folder / MODEL_XML):  # the marker is at the end, so it may be cut off
+            raise ModelFolderError("draft_broken", f"{folder / MODEL_XML} is cut off")
         raise ModelFolderError(
             "draft_not_dflash", f"{folder / MODEL_XML} carries no dflash_mode marker"
         )
@@ -118,6 +120,12 @@ def _rt_info_text(xml: Path) -> str:
         tail = file.read().decode("utf-8", "replace")
     start = tail.rfind("<rt_info>")
     return tail[start:] if start >= 0 else ""
+
+
+def _is_whole(xml: Path) -> bool:
+    with xml.open("rb") as file:
+        file.seek(max(0, xml.stat().st_size - _RT_INFO_TAIL_BYTES))
+        return file.read().rstrip().endswith(b"</net>")
 
 
 def _entry(info: str, name: str) -> str:

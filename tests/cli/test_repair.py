@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflash_desktop.cli.repair import RepairResult
 from dflash_desktop.services.model_inspection import inspect_model
 from tests.cli.test_json_forms import assert_documented, run
 from tests.fakes.damaged_pairs import strip_locators
@@ -32,3 +33,8 @@ def test_a_repair_and_its_undo_in_the_documented_form(tmp_path: Path) -> None:
         {"subject": "target", "file": "openvino_model.xml", "written": "as before the repair"}
     ]
     assert not inspect_model(target.folder).is_annotated()
+
+
+def test_an_undo_without_a_repair_says_that_there_is_nothing_to_take_back() -> None:
+    result = RepairResult((), (), (), (), undo="", is_undo=True)
+    assert result.as_text() == "Nothing was repaired here, so there is nothing to take back."

@@ -44,6 +44,8 @@ GREEDY = (
         ("basic_ios::clear: iostream error", "disk_full"),
         ("Neither tokenizer nor detokenizer models were provided", "model_missing"),
         ("Unable to read the model: m.xml. Please check that model format", "model_broken"),
+        ("Check 'res.status == pugi::status_ok' failed\nError parsing start element tag",
+         "model_broken"),
         ("something never seen before", "worker_error"),
     ],
 )  # fmt: skip

@@ -107,6 +107,15 @@ def test_a_target_is_not_a_draft(tmp_path: Path) -> None:
     assert error.value.code == "draft_not_dflash"
 
 
+def test_a_draft_that_is_cut_off_is_damaged_and_no_other_kind_of_model(tmp_path: Path) -> None:
+    draft = write_model(tmp_path / "d", DRAFT_INFO, is_target=False)
+    graph = draft / "openvino_model.xml"
+    graph.write_bytes(graph.read_bytes().partition(b"<rt_info>")[0])
+    with pytest.raises(ModelFolderError) as error:
+        check_draft(draft)
+    assert error.value.code == "draft_broken"
+
+
 def test_another_export_has_another_fingerprint(tmp_path: Path) -> None:
     one, two = write_model(tmp_path / "1"), write_model(tmp_path / "2")
     assert fingerprint(one, None) == fingerprint(two, None)
