@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from PySide6.QtWidgets import QPushButton
+
+    from dflash_desktop.services.worker_launch import WorkerCommand
 
 PATIENCE_SECONDS = 30.0
 SLOW = Script(answers=("word " * 400,), chunks_per_second=20)
@@ -147,6 +150,15 @@ async def look_and_go_on(program: Program, seen: Seen) -> None:
     program.pages.show(Page.CHAT)
     seen["page"] = program.window.page
     program.window.close()
+
+
+class LauncherWithoutEngine(FakeLauncher):
+    """Beside the Python of a checkout there is an engine's executable, so another one is named."""
+
+    def self_test(self) -> WorkerCommand:
+        """What is not there."""
+        command = super().self_test()
+        return replace(command, argv=(str(command.log_file.with_name("dflash-engine")),))
 
 
 async def frozen_without_its_engine(program: Program, seen: Seen) -> None:
@@ -401,6 +413,8 @@ def main() -> int:
     real_run = Program.run
 
     def fake(*, log_dir: Path) -> FakeLauncher:
+        if act is frozen_without_its_engine:
+            return LauncherWithoutEngine(script=script, log_dir=log_dir)
         return FakeLauncher(script=script, log_dir=log_dir)
 
     async def scenario(program: Program) -> None:
