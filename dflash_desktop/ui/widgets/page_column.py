@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from dflash_desktop.ui.theme import GAP, GAP_HUGE, GAP_LARGE
 from dflash_desktop.ui.widgets.tab_order import order_tabs
@@ -21,6 +21,9 @@ class PageColumn(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._page = page = QWidget()
         page.setProperty("surface", "page")
+        # As wide as the window whatever stands on it: a name that is too long is cut off itself,
+        # and not everything else on the page with it.
+        page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         middle = QWidget()
         middle.setMaximumWidth(width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
@@ -12,8 +12,13 @@ from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.memory_bar import MemoryBar
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from dflash_desktop.ui.theme import Theme
     from dflash_desktop.ui.wizard.choice_words import ChoiceContent
+
+
+_LEAST_WIDTH_WITH_BAR: Final = 560
 
 
 class ChoiceRow(QWidget):
@@ -64,7 +69,16 @@ class ChoiceRow(QWidget):
         self.radio.setAccessibleDescription(words)
         self._words.show_text(words)
         self._bar.show_parts(content.parts, limit_bytes=content.usable_bytes)
-        self._bar.setVisible(bool(content.parts))
+        self._show_bar()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow window the name needs the bar's room; the words say whether it fits."""
+        super().resizeEvent(event)
+        self._show_bar()
+
+    def _show_bar(self) -> None:
+        has_parts = self._content is not None and bool(self._content.parts)
+        self._bar.setVisible(has_parts and self.width() >= _LEAST_WIDTH_WITH_BAR)
 
     def _on_clicked(self) -> None:
         self.chosen.emit(self.pair_id)
