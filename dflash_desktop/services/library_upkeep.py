@@ -132,7 +132,8 @@ class LibraryUpkeep:
         if any(
             models_dir in folder.resolve().parents for folder in self._library.folders_in_use()
         ):
-            raise AppError(_in_use("A model is loaded. Load none, or another program's"))
+            what = "A model is loaded, in the window or by a command. Move them in the window, "
+            raise AppError(_in_use(f"{what}or close what uses them"))
         downloads = InstallLock(self._paths.downloads_lock_file)
         if not downloads_are_held and downloads.is_held_by_anyone():
             raise AppError(_in_use("The window is open. Move them there, or close it"))
