@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.transfer import Transfer, TransferState
 from dflash_desktop.services import transfer_problems as problems
-from dflash_desktop.services.atomic_file import write_problem
 from dflash_desktop.services.fetch_process import FetchFailedError
-from dflash_desktop.services.folder_removal import FolderRemovals, remove_folder
+from dflash_desktop.services.folder_removal import FolderRemovals
 from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.keep_awake import KeepAwake
 from dflash_desktop.services.library_install import LibraryInstalling
-from dflash_desktop.services.library_place import require_place
 from dflash_desktop.services.machine_watch import MachineWatch
 from dflash_desktop.services.transfer_attempt import DEFAULT_LIMITS, TransferLimits
 from dflash_desktop.services.transfer_queue import TransferQueue
 from dflash_desktop.services.transfer_room import kept_plan
-from dflash_desktop.services.transfer_run import TransferRun
 from dflash_desktop.services.transfer_store import StoredTransfer, TransferStore
+from dflash_desktop.services.transfer_turn import take_turn
 from dflash_desktop.services.transfer_world import HubReach, TransferWorld
 
 if TYPE_CHECKING:
@@ -35,8 +32,6 @@ if TYPE_CHECKING:
     from dflash_desktop.services.model_library import ModelLibrary
     from dflash_desktop.services.transfer_queue import QueuedTransfer
     from dflash_desktop.services.worker_launch import WorkerLauncher
-
-_log = logging.getLogger(__name__)
 
 _OWNER_LOOK_SECONDS: Final = 2.0
 _KEPT_PLANS: Final = 8
@@ -243,45 +238,20 @@ class Downloads:
         await self._removals.finish()  # of the same folder, perhaps
         if entry not in self._queue.entries or entry.shown.state is not TransferState.WAITING:
             return  # a person thought otherwise meanwhile
-        task = asyncio.create_task(self._outcome(entry), name="download")
+        task = asyncio.create_task(
+            take_turn(
+                entry,
+                folder=self._folder(entry.stored),
+                queue=self._queue,
+                world=self._world,
+                paths=self._paths,
+            ),
+            name="download",
+        )
         self._running = (entry.id, task)
         # Only waited for: a person who pauses it cancels it, and the queue goes on.
         await asyncio.wait([task])
         self._running = None
-
-    async def _outcome(self, entry: QueuedTransfer) -> None:
-        """Run one to its end, and say how that was."""
-
-        def show(transfer: Transfer) -> None:
-            entry.shown = transfer
-            self._queue.tell()
-
-        def keep(stored: StoredTransfer) -> None:
-            entry.stored = stored
-            self._queue.changed()
-
-        folder = self._folder(entry.stored)
-        run = TransferRun(entry.stored, folder=folder, world=self._world, show=show, keep=keep)
-        try:
-            require_place(self._paths)
-            await run.run()
-            await remove_folder(folder)
-        except AppError as error:
-            self._fail(entry, error.problem)
-        except OSError as error:
-            self._fail(entry, write_problem(error, what="The download", kept="Nothing is lost."))
-        except Exception as error:  # noqa: BLE001 - the queue must outlive our own mistakes
-            _log.exception("a download ended by a mistake of the program")
-            self._fail(entry, problems.failed("internal_error", repr(error)))
-        else:
-            self._queue.settle(entry, TransferState.DONE)
-
-    def _fail(self, entry: QueuedTransfer, problem: Problem) -> None:
-        """A full disk pauses, since a person makes room and lets it go on."""
-        is_full = problem.code == "disk_full"
-        self._queue.settle(
-            entry, TransferState.PAUSED if is_full else TransferState.FAILED, problem
-        )
 
     # --- small steps --------------------------------------------------------------------------
 

@@ -6,12 +6,14 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.library import ModelRole
+from dflash_desktop.domain.library import ModelManifest, ModelRole
 from dflash_desktop.domain.model_facts import ModelKind
+from dflash_desktop.services.model_manifest import utc_now
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dflash_desktop.domain.library import ModelFile
     from dflash_desktop.domain.model_facts import ModelFacts
 
 _PIPELINE_INDEX: Final = "model_index.json"  # of a model that makes pictures
@@ -37,6 +39,30 @@ def describe_model(folder: Path, *, name: str = "") -> tuple[ModelRole, str]:
 
     facts = inspect_model(folder)
     return _role(facts), _precision(folder, facts, name or folder.name)
+
+
+def arrived_manifest(
+    folder: Path,
+    *,
+    repo_id: str,
+    commit: str,
+    endpoint: str,
+    files: tuple[ModelFile, ...],
+    name: str,
+) -> ModelManifest:
+    """The manifest of a folder whose files were all verified just now. As `describe_model`."""
+    role, precision = describe_model(folder, name=name)
+    now = utc_now()
+    return ModelManifest(
+        repo_id=repo_id,
+        commit=commit,
+        endpoint=endpoint,
+        files=files,
+        role=role,
+        precision=precision,
+        installed_at=now,
+        verified_at=now,
+    )
 
 
 def _role(facts: ModelFacts) -> ModelRole:

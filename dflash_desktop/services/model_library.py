@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.library import (
     InstalledModel,
-    ModelManifest,
     RemovalPlan,
     VerificationReport,
     WorkProgress,
@@ -26,7 +25,7 @@ from dflash_desktop.services.file_tree import is_same
 from dflash_desktop.services.installed_pairs import KeptPairs
 from dflash_desktop.services.library_lock import library_changing
 from dflash_desktop.services.library_place import absence
-from dflash_desktop.services.model_description import describe_model
+from dflash_desktop.services.model_description import arrived_manifest
 from dflash_desktop.services.model_manifest import (
     MANIFEST_NAME,
     StoredCondition,
@@ -149,17 +148,13 @@ class ModelLibrary:
         """
 
         def work() -> InstalledModel:
-            role, precision = describe_model(incoming, name=repo_id or model_id)
-            now = utc_now()
-            manifest = ModelManifest(
+            manifest = arrived_manifest(
+                incoming,
                 repo_id=repo_id,
                 commit=commit,
                 endpoint=endpoint,
                 files=files,
-                role=role,
-                precision=precision,
-                installed_at=now,
-                verified_at=now,
+                name=repo_id or model_id,
             )
             models_dir = self._paths.models_dir
             with problems.written(title or model_id or repo_id), library_changing(self._paths):
