@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections import deque
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,6 +22,7 @@ from dflash_desktop.domain.engine_state import (
 )
 from dflash_desktop.domain.engine_state import Loaded as LoadedState
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
+from dflash_desktop.services.announced_state import AnnouncedState
 from dflash_desktop.services.engine_job import EngineJob
 from dflash_desktop.services.engine_process import Ending, EngineLimits, EngineProcess
 from dflash_desktop.services.error_map import (
@@ -31,7 +31,9 @@ from dflash_desktop.services.error_map import (
     crash_problem,
     problem_from_failure,
 )
+from dflash_desktop.services.leaving_processes import LeavingProcesses
 from dflash_desktop.services.quiet_watch import QuietWatch
+from dflash_desktop.services.restart_allowance import RestartAllowance
 from dflash_desktop.workers.protocol import (
     Cancel,
     ConvertGguf,
@@ -68,18 +70,19 @@ class EngineSupervisor:
     def __init__(self, *, command: Callable[[], WorkerCommand], limits: EngineLimits) -> None:
         self._command = command
         self._limits = limits
-        self._state: EngineState = Absent()
-        self._listeners: list[Callable[[EngineState], None]] = []
+        self._state = AnnouncedState()
         self._process: EngineProcess | None = None
         self._pair: LoadedPair | None = None
         self._reload: Callable[[int], Load] | None = None
         self._job: EngineJob | None = None
         self._numbers = itertools.count(1)
         self._watch = QuietWatch(on_quiet=partial(self._be_slow, True))
-        self._restarted_at: deque[float] = deque()
+        self._restarts = RestartAllowance(
+            restarts=limits.restarts, window_seconds=limits.restart_window_seconds
+        )
         self._last_crash: Problem | None = None
         self._bring_up: asyncio.Task[Problem | None] | None = None
-        self._leaving: dict[EngineProcess, asyncio.Task[None]] = {}
+        self._leaving = LeavingProcesses()
         self._ladder: asyncio.Task[None] | None = None
         self._stopper: asyncio.Task[None] | None = None
 
@@ -88,7 +91,7 @@ class EngineSupervisor:
     @property
     def state(self) -> EngineState:
         """The state of now."""
-        return self._state
+        return self._state.now
 
     @property
     def has_process(self) -> bool:
@@ -102,27 +105,14 @@ class EngineSupervisor:
 
     def subscribe(self, listener: Callable[[EngineState], None]) -> Callable[[], None]:
         """Call `listener` in the loop after every change, in order; returns how to stop that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
-    def _enter(self, state: EngineState) -> None:
-        if state == self._state:
-            return
-        self._state = state
-        for listener in self._listeners:
-            # Not called from here: what a listener raises is its own fault, not the engine's.
-            asyncio.get_running_loop().call_soon(self._tell, listener, state)
-
-    def _tell(self, listener: Callable[[EngineState], None], state: EngineState) -> None:
-        if listener in self._listeners:
-            listener(state)
+        return self._state.subscribe(listener)
 
     def _settle(self) -> None:
         """Enter the state of a process without a job."""
         if self._pair is not None:
-            self._enter(LoadedState(self._pair))
+            self._state.enter(LoadedState(self._pair))
         elif self._process is not None:
-            self._enter(Ready(self._process.hello.runtime))
+            self._state.enter(Ready(self._process.hello.runtime))
 
     # --- start, crash, restart -------------------------------------------------------------
 
@@ -190,16 +180,17 @@ class EngineSupervisor:
                 self._bring_up = None
 
     async def _start(self) -> None:
-        while self._leaving:  # two processes would need the memory twice
-            await asyncio.wait(set(self._leaving.values()))
-        self._enter(Starting())
+        await self._leaving.gone()  # two processes would need the memory twice
+        self._state.enter(Starting())
         try:
             process = await EngineProcess.start(
                 self._command(), limits=self._limits, on_event=self._on_event
             )
         except AppError as error:
             problem = error.problem
-            self._enter(Crashed(problem.headline, None, tuple(problem.detail.splitlines()), False))
+            self._state.enter(
+                Crashed(problem.headline, None, tuple(problem.detail.splitlines()), False)
+            )
             raise
         self._process = process
         process.ended.add_done_callback(lambda ended: self._on_end(process, ended.result()))
@@ -212,36 +203,22 @@ class EngineSupervisor:
 
     def _crash(self, cause: str, exit_code: int | None, log_tail: tuple[str, ...]) -> None:
         self._pair = None
-        will_restart = self._may_restart()
+        will_restart = self._restarts.take()
         self._last_crash = crash_problem(
             cause=cause, exit_code=exit_code, log_tail=log_tail, will_restart=will_restart
         )
         _log.info("engine crash: %s (exit code %s)", cause, exit_code)
         if (job := self._take_job()) is not None:
             job.fail(self._last_crash)
-        self._enter(Crashed(cause, exit_code, log_tail, will_restart))
+        self._state.enter(Crashed(cause, exit_code, log_tail, will_restart))
         if will_restart:
             self._begin()
-
-    def _may_restart(self) -> bool:
-        now = asyncio.get_running_loop().time()
-        while self._restarted_at and now - self._restarted_at[0] > (
-            self._limits.restart_window_seconds
-        ):
-            self._restarted_at.popleft()
-        if len(self._restarted_at) >= self._limits.restarts:
-            return False
-        self._restarted_at.append(now)
-        return True
 
     def _let_go(self, process: EngineProcess, *, politely: bool) -> asyncio.Task[None]:
         """Take leave of the process and see it out; the task is done when it is gone."""
         self._process = None
         self._pair = None
-        task = asyncio.create_task(process.shut_down() if politely else process.break_off())
-        self._leaving[process] = task
-        task.add_done_callback(lambda _: self._leaving.pop(process))
-        return task
+        return self._leaving.see_out(process, politely=politely)
 
     # --- jobs ------------------------------------------------------------------------------
 
@@ -285,12 +262,12 @@ class EngineSupervisor:
         return job
 
     def _enter_loading(self, stage: str) -> None:
-        self._enter(Loading(stage))
+        self._state.enter(Loading(stage))
         self._watch.start(self._limits.quiet_loading_seconds)
 
     def _enter_generating(self) -> None:
         if self._pair is not None:
-            self._enter(Generating(self._pair))
+            self._state.enter(Generating(self._pair))
             self._watch.start(self._limits.quiet_generating_seconds)
 
     def forget_pair(self) -> None:
@@ -308,7 +285,7 @@ class EngineSupervisor:
             case LoadProgress(_, stage):
                 self._enter_loading(stage)
             case Started() | Prefill() | Text():
-                if not isinstance(self._state, Generating):  # a pipeline was rebuilt for it
+                if not isinstance(self._state.now, Generating):  # a pipeline was rebuilt for it
                     self._enter_generating()
                 elif self._watch.hear():
                     self._be_slow(False)
@@ -343,8 +320,8 @@ class EngineSupervisor:
 
     def _be_slow(self, is_slow: bool) -> None:
         """Say that it takes long, and never end it for that: it may be compiling."""
-        if isinstance(self._state, Loading | Generating):
-            self._enter(replace(self._state, slow=is_slow))
+        if isinstance(self._state.now, Loading | Generating):
+            self._state.enter(replace(self._state.now, slow=is_slow))
 
     # --- cancel and stop -------------------------------------------------------------------
 
@@ -362,7 +339,7 @@ class EngineSupervisor:
             process.send(Cancel(job.number))
             if await job.is_over_within(self._limits.cancel_seconds):
                 return
-            self._enter(Stopping())
+            self._state.enter(Stopping())
             self._take_job()
             job.give_up()
             gone = self._let_go(process, politely=False)
@@ -379,21 +356,19 @@ class EngineSupervisor:
 
     async def _stop(self) -> None:
         try:
-            was_absent = isinstance(self._state, Absent)
+            was_absent = isinstance(self._state.now, Absent)
             if not was_absent:
-                self._enter(Stopping())
+                self._state.enter(Stopping())
             if (job := self._take_job()) is not None:
                 job.give_up()
-            for process in self._leaving:
-                process.kill()
+            self._leaving.kill()
             if self._process is not None:
                 self._let_go(self._process, politely=True)
             if self._bring_up is not None:
                 self._bring_up.cancel()  # which ends a process that has not said hello yet
                 await asyncio.wait({self._bring_up})
-            while self._leaving:
-                await asyncio.wait(set(self._leaving.values()))
+            await self._leaving.gone()
             if not was_absent:
-                self._enter(Absent())
+                self._state.enter(Absent())
         finally:
             self._stopper = None
