@@ -151,8 +151,10 @@ class ProblemView(SurfaceFrame):
         self.hide()
 
     def _show_remedies(self, remedies: tuple[Remedy, ...]) -> None:
+        # Taken out here, in Python: `removeWidget` would have C++ delete what Python still holds.
+        while self._actions.takeAt(0) is not None:
+            pass
         for old in self._remedies:
-            self._actions.removeWidget(old)
             old.hide()
             old.deleteLater()
         self._remedies = []
@@ -163,7 +165,6 @@ class ProblemView(SurfaceFrame):
             self._remedies.append(button)
         in_order = (*self._remedies, self._fold, self._copy)
         for button in in_order:
-            self._actions.removeWidget(button)
             self._actions.addWidget(button)
         # From a button that has its place already: else all of them would go to the end.
         for before, following in pairwise((self._close, *in_order)):
