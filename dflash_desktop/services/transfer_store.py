@@ -57,14 +57,17 @@ class TransferStore:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._must_set_aside = False
 
     def load(self) -> tuple[StoredTransfer, ...]:
         """The queue; one that cannot be read is kept under another name."""
+        self._must_set_aside = False
         try:
             return msgspec.json.decode(self._file.read_bytes(), type=_File).transfers
         except FileNotFoundError:
             return ()
-        except OSError as error:
+        except OSError as error:  # a virus scanner holds it just now, for instance
+            self._must_set_aside = True
             _log.warning("the queue of downloads cannot be read: %s", error)
         except msgspec.MsgspecError as error:
             _log.warning("the queue of downloads is damaged: %s", error)
@@ -75,7 +78,13 @@ class TransferStore:
         return ()
 
     def save(self, transfers: tuple[StoredTransfer, ...]) -> None:
-        """Replace the queue. Blocking; raises `OSError`, and the old queue then stays."""
+        """Replace the queue. Blocking; raises `OSError`, and the old queue then stays.
+
+        One that could not be read is moved aside first.
+        """
+        if self._must_set_aside:
+            set_aside(self._file)
+            self._must_set_aside = False
         data = encode_json(_File(version=1, transfers=transfers))
         write_atomically(self._file, msgspec.json.format(data, indent=2))
 

@@ -17,6 +17,7 @@ from dflash_desktop.services.folder_removal import remove_folder
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.machine_watch import MachineChange
 from dflash_desktop.services.model_library import ModelLibrary
+from dflash_desktop.services.transfer_store import TransferStore
 from dflash_desktop.workers.fetch_messages import FetchRepos
 from tests.fakes.download_world import DownloadWorld, until, until_state, wish
 from tests.fakes.fetch_script import (
@@ -475,6 +476,26 @@ async def test_a_damaged_queue_is_kept_aside(world: DownloadWorld) -> None:
     (world.paths.data_dir / "downloads.json").write_text('{"version": 2}')
     assert world.downloads().transfers() == ()
     assert (world.paths.data_dir / "downloads.json.damaged").exists()
+
+
+@pytest.mark.expects_log("the queue of downloads cannot be read")
+def test_a_queue_that_could_not_be_read_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "downloads.json"
+    file.write_text('{"version": 1, "transfers": []}')
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "another program holds it")
+
+    store = TransferStore(file)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(file), "read_bytes", refuse)
+        assert store.load() == ()
+    store.save(())
+    store.save(())
+    assert file.with_name("downloads.json.damaged").exists()
+    assert not file.with_name("downloads.json.damaged-2").exists()
 
 
 async def test_closing_while_one_runs_ends_in_time(
