@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.domain.transfer import Transfer
     from dflash_desktop.ui.main_window import MainWindow
+    from dflash_desktop.ui.models.import_presenter import ImportPresenter
     from dflash_desktop.ui.models.library_presenter import LibraryPresenter
     from dflash_desktop.ui.models.more_presenter import MorePresenter
     from dflash_desktop.ui.models.pane import ModelsPane
@@ -66,6 +67,7 @@ class ModelPages:
         self._models: ModelsPresenter | None = None
         self._library: LibraryPresenter | None = None
         self._storage: StoragePresenter | None = None
+        self._import: ImportPresenter | None = None
         self._more: MorePresenter | None = None
         self._pair_pane: PairPane | None = None
         self._pair: PairPagePresenter | None = None
@@ -81,6 +83,7 @@ class ModelPages:
             self._models,
             self._library,
             self._storage,
+            self._import,
             self._more,
             self._pair,
             self._transfers,
@@ -90,6 +93,7 @@ class ModelPages:
 
     def built_models(self) -> QWidget:
         """What is on this disk."""
+        from dflash_desktop.app.import_part import build_import
         from dflash_desktop.ui.models.library_presenter import LibraryPresenter
         from dflash_desktop.ui.models.pane import ModelsPane
         from dflash_desktop.ui.models.presenter import ModelsPresenter
@@ -139,6 +143,12 @@ class ModelPages:
             hold_downloads=services.downloads.held,
             load_again=self._load_again,
             open_folder=_open_folder,
+        )
+        self._import = build_import(
+            view=pane.library,
+            services=services,
+            look_at=self._look_at,
+            on_remedy=lambda remedy: self._take_remedy_of_a_look(remedy, ()),
         )
         return pane
 
@@ -210,10 +220,10 @@ class ModelPages:
             )
         return self._connection
 
-    def add_folder(self, folder: Path) -> None:
-        """As if the person had chosen this folder on the Models page, which is built."""
-        if self._models_pane is not None:
-            self._models_pane.library.folder_chosen.emit(str(folder))
+    def take_in(self, path: Path) -> None:
+        """As if the person had dropped this on the Models page, which is built."""
+        if self._import is not None:
+            self._import.take((str(path),))
 
     def on_shown(self, page: Page) -> None:
         """Look anew at what may have changed while a page was not in front."""

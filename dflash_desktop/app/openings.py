@@ -31,12 +31,12 @@ class Openings:
         *,
         window: MainWindow,
         paths: AppPaths,
-        add_folder: Callable[[Path], None],
+        take_in: Callable[[Path], None],
         listens: bool,
     ) -> None:
         self._window = window
         self._paths = paths
-        self._add_folder = add_folder
+        self._take_in = take_in
         self._listens = listens
         self._offered: Path | None = None
         self._tasks = TaskScope(owner=window, on_problem=window.show_problem)
@@ -56,11 +56,11 @@ class Openings:
             self._offer(files)
 
     def take_way_out(self, remedy: Remedy) -> bool:
-        """Add the folder that was offered, if that is what the person chose."""
+        """Take in what was offered, if that is what the person chose."""
         if remedy is not Remedy.ADD_MODEL or self._offered is None:
             return False
-        folder, self._offered = self._offered, None
-        self._add_folder(folder)
+        path, self._offered = self._offered, None
+        self._take_in(path)
         return True
 
     async def close(self) -> None:

@@ -136,10 +136,10 @@ class Pages:
         if isinstance(pane, ModelsPane):
             pane.show_run_form()
 
-    def add_folder(self, folder: Path) -> None:
-        """Take a model where it is into the list of models, in view."""
+    def take_in(self, path: Path) -> None:
+        """Take a model's folder or a GGUF file into the list of models, in view."""
         self.show(Page.MODELS)
-        self._model_pages.add_folder(folder)
+        self._model_pages.take_in(path)
 
     def get_pair(self, pair_id: str) -> None:
         """Lead to getting this pair of the catalogue, the person's own part of it included."""

@@ -75,7 +75,7 @@ class Program:
         )
         self._errors = UnexpectedErrors(show=self.window.show_problem, parent=self.window)
         self._openings = Openings(
-            window=self.window, add_folder=self._add_folder, listens=is_first, paths=paths
+            window=self.window, take_in=self._take_in, listens=is_first, paths=paths
         )
         self._tasks = TaskScope(owner=self.window, on_problem=self.window.show_problem)
         self.window.closed.connect(self._closing.set)
@@ -191,9 +191,9 @@ class Program:
         if problem is not None:
             self.window.show_problem(problem)
 
-    def _add_folder(self, folder: Path) -> None:
+    def _take_in(self, path: Path) -> None:
         if self._pages is not None:
-            self._pages.add_folder(folder)
+            self._pages.take_in(path)
 
     def _report(self, problem: Problem) -> str:
         from dflash_desktop.domain.engine_state import loaded_pair

@@ -123,7 +123,7 @@ def name_refused(name: str, reason: str) -> Problem:
     return Problem(
         code="name_refused",
         headline=f"A model cannot be called “{name[:80]}”.",
-        advice=f"The reason: {reason}. Choose another name (--name).",
+        advice=f"The reason: {reason}. Choose another name.",
     )
 
 
@@ -132,7 +132,7 @@ def name_taken(name: str) -> Problem:
     return Problem(
         code="name_taken",
         headline=f"There is a model called “{name}” in the library already.",
-        advice="Choose another name (--name), or remove that model first.",
+        advice="Choose another name, or remove that model first.",
     )
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import stat
-import sys
 from pathlib import Path
 from typing import Final
 
 from dflash_desktop.domain.problems import Problem, Remedy, Severity
-from dflash_desktop.domain.shell_words import command_line, shells_of
 
 MAX_PATH_CHARACTERS: Final = 4096
 _MODEL_FILES: Final = ("openvino_model.xml", "openvino_language_model.xml")
@@ -17,7 +15,9 @@ _DEVICES: Final = ("\\\\.\\", "\\\\?\\globalroot", "//./")
 
 
 def offer_of(text: str) -> tuple[Problem, Path | None]:
-    """What to say about it, and the model's folder if it can be added. Blocking.
+    """What to say about it, and what can be taken into the models, if anything. Blocking.
+
+    That is a model's folder, or a GGUF file (the problem's code is "opened_gguf" then).
 
     Nothing is done with the path but looking: whoever sent it may be anybody, so the person
     decides. A pipe or a device is never opened.
@@ -35,7 +35,7 @@ def offer_of(text: str) -> tuple[Problem, Path | None]:
         elif stat.S_ISREG(mode):
             with path.open("rb") as file:
                 start = file.read(len(_GGUF))
-            return (_gguf(path) if start == _GGUF else _not_ours(path.name)), None
+            return (_gguf(path), path) if start == _GGUF else (_not_ours(path.name), None)
         else:
             folder = None
     except (OSError, ValueError) as error:
@@ -59,11 +59,12 @@ def _gguf(path: Path) -> Problem:
         code="opened_gguf",
         headline=f"“{path.name[:100]}” is a GGUF file.",
         advice=(
-            "A model that a draft can read is made of it in a terminal; the command is in the "
-            "details. Then it is on the Models page."
+            "A model that a draft can read is made of it for the Models page. The file itself "
+            "stays as it is."
         ),
         severity=Severity.INFO,
-        detail=command_line(("dflash-desktop", "import", str(path)), shells_of(sys.platform)[0]),
+        detail=str(path),
+        remedies=(Remedy.ADD_MODEL,),
     )
 
 

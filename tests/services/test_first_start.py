@@ -42,12 +42,12 @@ def test_a_models_folder_or_its_graph_is_offered(tmp_path: Path, inside: str) ->
     assert "My model" in problem.headline
 
 
-def test_a_gguf_file_is_told_by_its_content_and_leads_to_the_command(tmp_path: Path) -> None:
+def test_a_gguf_file_is_told_by_its_content_and_offered(tmp_path: Path) -> None:
     file = tmp_path / "a model.gguf"
     file.write_bytes(b"GGUF\x03\0\0\0")
     problem, offered = offer_of(str(file))
-    assert (problem.code, offered) == ("opened_gguf", None)
-    assert "dflash-desktop import" in problem.detail
+    assert (problem.code, offered) == ("opened_gguf", file)
+    assert problem.remedies == (Remedy.ADD_MODEL,)
     file.write_bytes(b"MZ")
     assert offer_of(str(file))[0].code == "opened_unknown"
 

@@ -30,6 +30,8 @@ from dflash_desktop.domain.starter import STARTER_CATALOGUE_ID
 from dflash_desktop.domain.transfer import PlannedFile, RepoPlan, TransferPlan, TransferState
 from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.services.catalogue_store import load_catalogue
+from dflash_desktop.services.gguf_problems import memory_short
+from dflash_desktop.ui.models.import_words import draft_words
 from dflash_desktop.ui.models.library_words import (
     SortOrder,
     card_content,
@@ -128,6 +130,58 @@ REFUSED = Problem(
     "Load another model, or restart the engine, then try again.",
     detail="loaded on GPU.0",
 )
+GGUF_FACTS = (
+    ("Kind", "Llama, 32 layers"),
+    ("Weights", "Q4_K and Q6_K"),
+    ("Size", "4.92 GB"),
+    ("File", "/home/ada/Downloads/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf"),
+)
+GGUF_NOTES = (
+    "Note: The runtime leaves out how this model stretches positions, so that long texts may get "
+    "worse answers than in other programs."
+)
+GGUF_REFUSED = Problem(
+    "gguf_architecture",
+    "The runtime cannot convert the kind of model in “gemma-3-4b-it-Q4_0.gguf”.",
+    "The reason: it is of the kind 'gemma3'. It converts Llama, Qwen2 and Qwen3 models without "
+    "experts. Choose one of these, or the same model in OpenVINO's own form.",
+    detail="/home/ada/Downloads/gemma-3-4b-it-Q4_0.gguf",
+    remedies=(Remedy.CHOOSE_FILE,),
+)
+
+
+def _import_offered(pane: ModelsPane) -> None:
+    part = pane.library.importing
+    part.fill("Meta Llama 3.1 8B Instruct")
+    part.show_offer("Import “Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf”", GGUF_FACTS, GGUF_NOTES)
+
+
+def _import_refused(pane: ModelsPane) -> None:
+    _import_offered(pane)
+    part = pane.library.importing
+    part.show_problem(memory_short(needed_bytes=12_100_000_000, free_bytes=6_400_000_000))
+
+
+def _import_running(pane: ModelsPane) -> None:
+    _import_offered(pane)
+    pane.library.show_importing(True)
+    pane.library.importing.show_progress(
+        "Noting what every byte is.", "Step 5 of 6 · 2.10 GB of 8.03 GB", 0.71
+    )
+
+
+def _import_done(pane: ModelsPane) -> None:
+    part = pane.library.importing
+    part.show_done(
+        "“Meta Llama 3.1 8B Instruct” is in the library now (8.03 GB, int8).", GGUF_NOTES
+    )
+    part.show_draft(*draft_words(LIBRARY / "Llama-3.1-8B-DFlash-int8"))
+
+
+def _dragged_over(pane: ModelsPane) -> None:
+    pane.drop_sheet.show_over(("/home/ada/Downloads/Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf",))
+
+
 LIBRARIES: dict[str, tuple[tuple[InstalledModel, ...], str, Show]] = {
     "library-full": (MODELS, MODELS[0].id, lambda _: None),
     "library-empty": ((), "", lambda _: None),
@@ -163,6 +217,16 @@ LIBRARIES: dict[str, tuple[tuple[InstalledModel, ...], str, Show]] = {
         MODELS[4].id,
         lambda p: p.library.show_adding("Reading “Märchen Modell”", "1.10 GB of 3.14 GB", 0.35),
     ),
+    "library-import-offered": (MODELS, MODELS[0].id, _import_offered),
+    "library-import-no-memory": (MODELS, MODELS[0].id, _import_refused),
+    "library-import-running": (MODELS, MODELS[0].id, _import_running),
+    "library-import-refused": (
+        MODELS,
+        MODELS[0].id,
+        lambda p: p.library.importing.show_refusal(GGUF_REFUSED),
+    ),
+    "library-import-done": (MODELS, MODELS[0].id, _import_done),
+    "library-dragged-over": (MODELS, MODELS[0].id, _dragged_over),
     "library-moving": (
         MODELS,
         MODELS[0].id,

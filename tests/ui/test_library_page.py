@@ -288,8 +288,10 @@ async def test_search_and_order_find_a_model(setup: Setup, tmp_path: Path) -> No
         )
     await setup.library.refresh()
     assert len(setup.rows()) == 8
-    search = setup.view.findChildren(QLineEdit)[0]
-    order = setup.view.findChildren(QComboBox)[0]
+    fields = [*setup.view.findChildren(QLineEdit), *setup.view.findChildren(QComboBox)]
+    named = {field.accessibleName(): field for field in fields}
+    search, order = named["Search the models"], named["Order of the models"]
+    assert isinstance(search, QLineEdit)
     assert search.isVisible()
     assert order.isVisible()
     search.setText("more3")

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.icons import IconName
+from dflash_desktop.ui.models.import_part import ImportPart
 from dflash_desktop.ui.models.library_words import SortOrder
 from dflash_desktop.ui.models.model_card import ModelCard
 from dflash_desktop.ui.models.model_list import ModelListView
@@ -42,12 +43,16 @@ class LibraryView(QWidget):
     """`card` is the chosen model's, with signals of its own.
 
     Signals: `search_changed(words, SortOrder)`, `model_chosen(id)`, `folder_chosen(path)` to be
-    added, `add_cancelled`, `get_requested`, `look_requested` to read the disk again.
+    added, `gguf_chosen(path)` to be imported, `paths_dropped(paths)` of which it is not known yet
+    what they are, `add_cancelled`, `get_requested`, `look_requested` to read the disk again.
+    `importing` is the part about an import, with signals of its own.
     """
 
     search_changed = Signal(str, object)
     model_chosen = Signal(str)
     folder_chosen = Signal(str)
+    gguf_chosen = Signal(str)
+    paths_dropped = Signal(tuple)
     add_cancelled = Signal()
     get_requested = Signal()
     look_requested = Signal()
@@ -81,6 +86,7 @@ class LibraryView(QWidget):
         self._absence: Problem | None = None
         self._adding = ProgressStrip("Adding a folder", theme=theme)
         self._adding.cancelled.connect(self.add_cancelled)
+        self.importing = ImportPart(theme=theme, report=report)
         self._empty = self._built_empty()
         self._lay_out()
         self.show_models((), summary="", count=0)
@@ -118,6 +124,9 @@ class LibraryView(QWidget):
     def choose(self, model_id: str) -> None:
         """Show a model's card, if it is listed."""
         index = self._list.rows.index_of(model_id)
+        if not index.isValid() and self.words:  # what is searched for may hide it
+            self._search.clear()
+            index = self._list.rows.index_of(model_id)
         if index.isValid():
             self._list.setCurrentIndex(index)
             self._list.scrollTo(index)
@@ -154,7 +163,25 @@ class LibraryView(QWidget):
         if folder:
             self.folder_chosen.emit(folder)
 
+    def choose_gguf(self) -> None:
+        """Ask for a GGUF file, then emit `gguf_chosen`."""
+        path, _ = QFileDialog.getOpenFileName(
+            self, "Choose a GGUF file", "", "GGUF files (*.gguf);;All files (*)"
+        )
+        if path:
+            self.gguf_chosen.emit(path)
+
+    def show_importing(self, is_importing: bool) -> None:
+        """One file at a time: two conversions would need the memory of both."""
+        self._import.setEnabled(not is_importing)
+        self._import.setToolTip(
+            "A file is being imported." if is_importing else "Make a model of a GGUF file"
+        )
+
     def _lay_out(self) -> None:
+        self._import = Button("Import a GGUF file…", theme=self._theme, icon=IconName.FILE_TEXT)
+        self._import.clicked.connect(self.choose_gguf)
+        self.show_importing(False)
         self._add = Button("Add a folder…", theme=self._theme, icon=IconName.FOLDER_OPEN)
         self._add.clicked.connect(self.choose_folder)
         self.clear_adding()
@@ -162,7 +189,6 @@ class LibraryView(QWidget):
         top.setSpacing(GAP_SMALL)
         top.addWidget(Label("On this disk", role=TextRole.STRONG))
         top.addWidget(self._summary, 1)
-        top.addWidget(self._add)
         search = QHBoxLayout()
         search.setSpacing(GAP_SMALL)
         search.addWidget(self._search, 1)
@@ -171,8 +197,10 @@ class LibraryView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP_MEDIUM)
         column.addLayout(top)
+        column.addLayout(FlowRow(self._add, self._import))
         column.addWidget(self._problem)
         column.addWidget(self._adding)
+        column.addWidget(self.importing)
         column.addLayout(search)
         for part in (self._empty, self._list, self._nothing_found, self.card):
             column.addWidget(part)

@@ -115,12 +115,17 @@ def model_facts(
     """Name and value of everything that is known of a model."""
     manifest = model.manifest
     kind = [ROLE_WORDS[manifest.role], manifest.precision]
-    source = f"{manifest.repo_id} at {manifest.commit[:SHORT_COMMIT]}"
+    if manifest.repo_id:
+        source = f"{manifest.repo_id} at {manifest.commit[:SHORT_COMMIT]}"
+    elif model.is_ours:
+        source = "a GGUF file that was imported here"
+    else:
+        source = "a folder that you added; it stays where it is"
     files = f"{len(manifest.files)} file{'s' if len(manifest.files) != 1 else ''}"
     return (
         ("Kind", ", ".join(part for part in kind if part)),
         ("Size", f"{format_bytes(manifest.size_bytes)} in {files}"),
-        ("From", source if manifest.repo_id else "a folder that you added; it stays where it is"),
+        ("From", source),
         ("Verified", _verified_words(manifest.verified_at, now)),
         ("Last used", f"now, on {in_use_on}" if in_use_on else _last_used(model, now)),
         ("Folder", str(model.path)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
@@ -19,7 +19,7 @@ from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
-_NAME_WIDTH = 88
+FACT_NAMES_WIDTH: Final = 88
 
 _STATE_ROLES = {
     CardState.AVAILABLE: TextRole.MUTED,
@@ -151,7 +151,7 @@ class FactGrid(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(GAP)
         self._grid.setVerticalSpacing(GAP_TINY)
-        self._grid.setColumnMinimumWidth(0, _NAME_WIDTH)
+        self._grid.setColumnMinimumWidth(0, FACT_NAMES_WIDTH)
         self._grid.setColumnStretch(1, 1)
         self.show_facts(facts)
 

@@ -15,6 +15,7 @@ from dflash_desktop.ui.models.run_form import RunForm
 from dflash_desktop.ui.models.storage_card import StorageCard
 from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.drop_sheet import DropSheet
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 _WIDTH: Final = 760
+_DROP_WORDS: Final = "A GGUF file is imported. The folder of a model is used where it is."
 _CARDS_AT_FIRST: Final = 5
 _CARDS_MORE: Final = 25
 """A card takes some milliseconds to build: so many at once are still built in one go."""
@@ -69,6 +71,11 @@ class ModelsPane(PageColumn):
         self.library.card.asks_for_view.connect(
             lambda: QTimer.singleShot(0, self.library.card, self._show_card)
         )
+        self.library.importing.asks_for_view.connect(
+            lambda: QTimer.singleShot(0, self.library.importing, self.show_import)
+        )
+        self.drop_sheet = DropSheet(self.viewport(), explanation=_DROP_WORDS, theme=theme)
+        self.drop_sheet.dropped.connect(self.library.paths_dropped)
         self.storage = StorageCard(theme=theme, report=report)
         self.run_form = RunForm(theme=theme)
         self.own_pair_form = OwnPairForm(theme=theme, report=report)
@@ -119,6 +126,10 @@ class ModelsPane(PageColumn):
         """Bring a model on this disk into view."""
         self.library.choose(model_id)
         self.ensureWidgetVisible(self.library.card)
+
+    def show_import(self) -> None:
+        """Bring what is said about an import into view."""
+        self.ensureWidgetVisible(self.library.importing)
 
     def show_storage(self) -> None:
         """Bring the library's place into view."""
