@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.shell_words import Shell, command_line
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace, _MutuallyExclusiveGroup
@@ -65,6 +67,15 @@ def model_folder(name: str, context: CommandContext) -> Path:
             advice="Name the folder that holds openvino_model.xml.",
         )
     )
+
+
+def own_command(*words: str) -> str:
+    """A command of this program as one line to paste, whatever the folders are called.
+
+    On Windows quoted as cmd wants it, which PowerShell mostly reads alike.
+    """
+    shell = Shell.CMD if sys.platform == "win32" else Shell.SH
+    return command_line(("dflash-desktop", *words), shell)
 
 
 def _add_draft(parser: ArgumentParser) -> None:

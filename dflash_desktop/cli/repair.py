@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.check import CheckResult, check_pair
 from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
-from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
+from dflash_desktop.cli.model_arguments import (
+    add_model_arguments,
+    chosen_models,
+    own_command,
+)
 from dflash_desktop.cli.pair_options import add_run_arguments
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
@@ -92,7 +96,7 @@ async def run(args: Namespace, context: CommandContext) -> RepairResult:
         outcome.not_repaired,
         outcome.findings_before,
         outcome.findings_after,
-        undo=f"dflash-desktop repair --undo {' '.join(map(_quoted, named))}" if is_changed else "",
+        undo=own_command("repair", "--undo", *named) if is_changed else "",
         check=check,
     )
 
@@ -171,8 +175,3 @@ class RepairResult:
 
 def _changed_file(repair: Repair) -> ChangedFile:
     return ChangedFile(repair.subject, repair.file, repair.words)
-
-
-def _quoted(word: str) -> str:
-    """For any shell that people paste it into."""
-    return f'"{word}"' if any(letter in word for letter in " &()'") else word

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
-from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models
+from dflash_desktop.cli.model_arguments import (
+    add_model_arguments,
+    chosen_models,
+    own_command,
+)
 from dflash_desktop.domain.check_words import CONTRACT_SENTENCES
 from dflash_desktop.domain.memory_budget import budget_of
 from dflash_desktop.domain.pair_contract import Finding, Verdict, check_contract, verdict_of
@@ -16,7 +21,6 @@ from dflash_desktop.domain.units import format_bytes
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from pathlib import Path
 
     from dflash_desktop.cli.context import CommandContext
 
@@ -50,7 +54,8 @@ def verified(target_dir: Path, draft_dir: Path | None) -> VerifyResult:
     target = inspect_model(target_dir)
     draft = None if draft_dir is None else inspect_model(draft_dir)
     findings = check_contract(target, draft, runtime=installed_runtime())
-    return VerifyResult(findings, folder_sizes(target, draft))
+    folders = (target_dir,) if draft_dir is None else (target_dir, draft_dir)
+    return VerifyResult(findings, folders, folder_sizes(target, draft))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class VerifyResult:
     """The findings, the worst first; `sizes` is None for what is no model."""
 
     findings: tuple[Finding, ...]
+    folders: tuple[Path, ...]  # the target's, then the draft's if there is one
     sizes: PairSizes | None = None
 
     @property
@@ -92,11 +98,12 @@ class VerifyResult:
                 f"It needs about {on_cpu} of memory on the processor, or {on_graphics} on "
                 f"graphics, at {DEFAULT_CONTEXT_TOKENS:,} tokens of context."
             )
-        commands = []
+        commands: list[str] = []
+        names = map(str, self.folders)
         if any(finding.remedy.startswith("Repair it") for finding in self.findings):
-            commands.append("Repair: dflash-desktop repair")
-        elif verdict is Verdict.WARNINGS:
-            commands.append("Check: dflash-desktop check")
+            commands.append(f"Repair: {own_command('repair', *names)}")
+        elif verdict is Verdict.WARNINGS and len(self.folders) > 1:
+            commands.append(f"Check: {own_command('check', *names)}")
         return "\n\n".join((CONTRACT_SENTENCES[verdict], *memory, *paragraphs, *commands))
 
 

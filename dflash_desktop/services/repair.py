@@ -83,13 +83,16 @@ class ModelRepair:
         Raises `AppError` when a file was changed by somebody else since; it then stays.
         """
         record = RepairRecord(folder)
+        names: list[str] = []
         try:
-            names = tuple(name for name in record.names() if record.restore(name))
-            self._note(folder, names)
+            try:
+                names += (name for name in record.names() if record.restore(name))
+            finally:
+                self._note(folder, tuple(names))  # also when a later one is refused
         except OSError as error:
             problem = write_problem(error, what="The original", kept="It is still there.")
             raise AppError(problem) from error
-        return names
+        return tuple(names)
 
     def _note(self, folder: Path, names: tuple[str, ...]) -> None:
         note_changed_files(folder, names, added_dir=self._added_dir)

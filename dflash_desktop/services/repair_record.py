@@ -71,18 +71,24 @@ class RepairRecord:
     def restore(self, name: str) -> bool:
         """Give the original back; False if the file is the original already.
 
-        Raises `AppError` ("repair_changed_since") when it is neither that nor what was written.
+        Raises `AppError`: "repair_changed_since" when it is neither that nor what was written,
+        "original_missing" when somebody has removed the file from before.
         """
         entries = self._read()
         entry, path = entries[name], self._folder / name
         original = self._folder / entry.original
         now = _sha256(path) if path.exists() else ""
+        if now != entry.sha256_before and not original.exists():
+            raise AppError(_original_missing(name, original.name))
         is_ours = now in {entry.sha256_after, ""} or not entry.sha256_after
         if now == entry.sha256_before:
             original.unlink(missing_ok=True)
         elif not is_ours or _sha256(original) != entry.sha256_before:
             raise AppError(_changed_since(name, original.name))
         else:
+            if now and not entry.sha256_after:
+                # The repair was killed, so this may be its work, or what a person edited since.
+                self._keep(name)
             replace_file(original, path)
         self._write({other: entries[other] for other in entries if other != name})
         return now != entry.sha256_before
@@ -147,4 +153,13 @@ def _changed_since(name: str, original: str) -> Problem:
         headline=f"{name} was changed by somebody else after it was repaired.",
         advice=f"It was left as it is. The file from before the repair is {original}, if it is "
         "still there.",
+    )
+
+
+def _original_missing(name: str, original: str) -> Problem:
+    return Problem(
+        code="original_missing",
+        headline=f"{original}, the file from before the repair, is gone.",
+        advice=f"{name} was left as it is. To have the original, download or export the model "
+        "again.",
     )

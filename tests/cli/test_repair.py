@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from typing import TYPE_CHECKING
+
+import pytest
 
 from dflash_desktop.cli.repair import RepairResult
 from dflash_desktop.services.model_inspection import inspect_model
@@ -38,3 +42,13 @@ def test_a_repair_and_its_undo_in_the_documented_form(tmp_path: Path) -> None:
 def test_an_undo_without_a_repair_says_that_there_is_nothing_to_take_back() -> None:
     result = RepairResult((), (), (), (), undo="", is_undo=True)
     assert result.as_text() == "Nothing was repaired here, so there is nothing to take back."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="cmd reads quotes its own way")
+def test_the_undo_can_be_pasted_whatever_the_folder_is_called(tmp_path: Path) -> None:
+    target = write_target(tmp_path / "$HOME `it's` größe")
+    strip_locators(target)
+    _, printed = run("repair", str(target.folder))
+    line = str(printed["undo"])
+    assert shlex.split(line) == ["dflash-desktop", "repair", "--undo", str(target.folder)]
+    assert f"'{tmp_path}" in line  # so that the shell replaces nothing in it

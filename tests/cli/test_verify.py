@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from dflash_desktop.cli.model_arguments import own_command
 from dflash_desktop.cli.verify import VerifyResult
 from dflash_desktop.cli.verify import verified as verified_folders
 from tests.cli.test_json_forms import REPOSITORY, assert_documented, run
-from tests.fakes.damaged_pairs import BLOCKING, WARNING
+from tests.fakes.damaged_pairs import BLOCKING, WARNING, strip_locators
 
 if TYPE_CHECKING:
     from tests.fakes.ir_models import ModelFiles
@@ -47,6 +48,15 @@ def test_the_words_name_the_fault_and_what_to_do(target: ModelFiles, draft: Mode
     assert "found     hidden_states of the width 384" in text
     assert "expected  2 layers × 128 = 256" in text
     assert "to do     The draft was not trained with this list of layers." in text
+
+
+def test_the_next_command_is_told_with_its_folders(target: ModelFiles, draft: ModelFiles) -> None:
+    draft.edit('"beam_idx"', '"index"')
+    both = own_command("check", str(target.folder), str(draft.folder))
+    assert verified(target, draft).as_text().endswith(f"Check: {both}")
+    strip_locators(target)
+    both = own_command("repair", str(target.folder), str(draft.folder))
+    assert verified(target, draft).as_text().endswith(f"Repair: {both}")
 
 
 def test_what_it_needs_of_the_memory_is_told(target: ModelFiles, draft: ModelFiles) -> None:

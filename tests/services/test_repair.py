@@ -217,6 +217,36 @@ def test_several_repairs_go_back_to_the_first_original(
     assert hashlib.sha256(first.read_bytes()).hexdigest() == before["openvino_model.xml"]
 
 
+def test_an_edit_after_a_killed_repair_is_not_lost_by_its_undo(
+    target: ModelFiles, repairs: ModelRepair
+) -> None:
+    strip_locators(target)
+    before = contents(target.folder)
+    repairs.repair(target.folder, None)
+    record = json.loads((target.folder / RECORD_FILE).read_text())
+    record["files"][0]["sha256_after"] = ""  # killed before the end was noted
+    target.write(RECORD_FILE, json.dumps(record))
+    xml = target.folder / "openvino_model.xml"
+    edited = xml.read_bytes() + b"<!-- mine -->"
+    xml.write_bytes(edited)
+
+    assert repairs.undo(target.folder) == ("openvino_model.xml",)
+    assert contents(target.folder).items() > before.items()
+    assert (target.folder / "openvino_model.xml.original-2").read_bytes() == edited
+
+
+def test_an_undo_without_the_file_from_before_says_that_it_is_gone(
+    target: ModelFiles, repairs: ModelRepair
+) -> None:
+    strip_locators(target)
+    repairs.repair(target.folder, None)
+    target.remove("openvino_model.xml.original")
+    before = contents(target.folder)
+    with pytest.raises(AppError, match="original_missing"):
+        repairs.undo(target.folder)
+    assert contents(target.folder) == before
+
+
 def test_an_interrupted_repair_leaves_all_as_it_was(
     target: ModelFiles,
     draft: ModelFiles,
