@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from statistics import median
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.benchmark import FirstDifference
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 class CheckSummary:
     """One check of one pair. `text` is None when the pair could not run at all.
 
-    Both rates are medians over the questions, at the setting that was fastest; `speedup` weighs
-    the questions by their length. `accepted` is the share of steps for each position, 0 to 1.
+    Both rates are over all answers, at the setting that was fastest. `accepted` is the share of
+    steps for each position, 0 to 1.
     """
 
     pair_id: str
@@ -72,13 +71,17 @@ def summary_of(check: CheckReport, *, pair_id: str, checked_at: datetime) -> Che
 
 
 def _rates(report: BenchReport, assistant_tokens: int) -> tuple[float | None, float | None]:
+    """Both rates over all answers together, so that one over the other is the speed-up."""
     runs = [
-        (run.baseline_tokens_per_second, run.tokens_per_second)
+        (max(1, run.tokens - 1), run.baseline_tokens_per_second, run.tokens_per_second)
         for result in report.prompts
         for run in result.runs
         if run.assistant_tokens == assistant_tokens
     ]
-    both = [(base, rate) for base, rate in runs if base and rate]
+    both = [(tokens, base, rate) for tokens, base, rate in runs if base and rate]
     if not both:
         return None, None
-    return median(base for base, _ in both), median(rate for _, rate in both)
+    tokens = sum(count for count, _, _ in both)
+    without_seconds = sum(count / base for count, base, _ in both)
+    with_seconds = sum(count / rate for count, _, rate in both)
+    return tokens / without_seconds, tokens / with_seconds

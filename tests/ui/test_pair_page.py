@@ -207,6 +207,9 @@ async def test_a_check_is_shown_kept_and_there_again_the_next_time(world: World)
     (kept,) = world.history.of_pair("mine")
     assert kept.verdict is CheckVerdict.WORKING
     assert kept.baseline_tokens_per_second
+    assert kept.tokens_per_second
+    ratio = kept.tokens_per_second / kept.baseline_tokens_per_second
+    assert kept.speedup == pytest.approx(ratio)
     assert shows(world.pane, "Check again")
     await world.show()
     await until(lambda: "The draft works." in words(world.pane))
