@@ -222,7 +222,8 @@ class ModelPages:
 
     def take_in(self, path: Path) -> None:
         """As if the person had dropped this on the Models page, which is built."""
-        if self._import is not None:
+        if self._import is not None and self._models_pane is not None:
+            self._models_pane.show_library()
             self._import.take((str(path),))
 
     def on_shown(self, page: Page) -> None:

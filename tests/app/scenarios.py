@@ -143,6 +143,23 @@ async def hear_a_second_start(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+async def hear_of_a_gguf_file(program: Program, seen: Seen) -> None:
+    """Another start hands over a GGUF file, which is offered twice before anything is done."""
+    from dflash_desktop.domain.problems import Remedy
+
+    await until(lambda: program.hears_later_starts)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await until(lambda: program.window.banner.problem is not None)
+    seen["told"] = await told_code(program)
+    named(program, Remedy.ADD_MODEL.label)[0].click()
+    await until(lambda: any(button.isVisible() for button in named(program, "Import")))
+    seen["page"] = program.window.page
+    seen["offered"] = named(program, "Import")[0].accessibleName()
+    seen["models"] = len(program.services.models.models())
+    program.window.close()
+
+
 async def look_and_go_on(program: Program, seen: Seen) -> None:
     """What is said at the start, and a setting and a chat after it."""
     await until(lambda: program.hears_later_starts or program.window.banner.problem is not None)
@@ -329,6 +346,7 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "quit_by_the_system": (SLOW, quit_by_the_system),
     "stay_open": (SLOW, stay_open),
     "hear_a_second_start": (SLOW, hear_a_second_start),
+    "hear_of_a_gguf_file": (SLOW, hear_of_a_gguf_file),
     "look_and_go_on": (SLOW, look_and_go_on),
     "frozen_without_its_engine": (SLOW, frozen_without_its_engine),
     "last_dialog": (SLOW, last_dialog),

@@ -18,6 +18,7 @@ from PySide6.QtNetwork import QLocalSocket
 from dflash_desktop.app.single_window import Listener
 from dflash_desktop.paths import app_paths, resources_dir
 from dflash_desktop.services.window_address import window_address
+from tests.fakes.gguf_files import small_gguf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +85,18 @@ def test_a_second_start_hands_its_folder_over_and_ends() -> None:
     assert seen["models"] == [str(folder)]
     assert seen["page"] == "Models"
     assert seen["minimized"] is False
+
+
+@not_windows
+def test_a_gguf_file_is_offered_on_the_models_page(tmp_path: Path) -> None:
+    file = small_gguf().write(tmp_path / "tiny.gguf")
+    with first_window("hear_of_a_gguf_file") as (process, said):
+        assert said == "ready"
+        assert start_again(file).returncode == 0
+        out, _ = process.communicate(timeout=LIMIT_SECONDS)
+    seen = json.loads(out.splitlines()[-1])
+    assert (seen["told"], seen["page"]) == ("opened_gguf", "Models")
+    assert (seen["offered"], seen["models"]) == ("Import “tiny.gguf”", 0)
 
 
 @not_windows

@@ -149,6 +149,17 @@ def gguf(tmp_path: Path) -> Path:
     return small_gguf().write(tmp_path / "tiny.gguf")
 
 
+async def test_what_is_said_about_a_dropped_file_is_in_view(page: Page, gguf: Path) -> None:
+    page.pane.resize(760, 300)
+    bar = page.pane.verticalScrollBar()
+    await until(lambda: bar.maximum() > 0)
+    bar.setValue(bar.maximum())
+    page.drop(gguf)
+    await until(lambda: page.name == "Tiny")
+    await until(lambda: not page.button("Import").visibleRegion().isEmpty())
+    assert page.pane.window().focusWidget() is page.button("Import")
+
+
 async def test_a_dragged_file_is_named_over_the_page_until_it_leaves(
     page: Page, gguf: Path
 ) -> None:
@@ -232,9 +243,11 @@ async def test_an_import_shows_its_steps_and_can_be_cancelled(page: Page, gguf: 
     assert not page.button("Import a GGUF file…").isEnabled()
     page.drop(gguf)
     assert page.says("Another GGUF file is being imported now.")
+    assert page.pane.window().focusWidget() is page.button("Cancel")
     page.button("Cancel").click()
     await until(lambda: page.scripted.was_closed and page.name == "Tiny")
     assert page.button("Import a GGUF file…").isEnabled()
+    assert page.pane.window().focusWidget() is page.button("Import")
 
 
 async def test_a_refused_import_keeps_the_form_and_is_tried_again(page: Page, gguf: Path) -> None:
@@ -258,7 +271,7 @@ async def test_at_the_end_what_is_lost_is_said_and_a_draft_is_suggested(
     new = replace(model("Tiny", size_bytes=2_000_000), path=target)
     page.scripted.end.set_result(ImportedModel(new, ImportWeights.KEEP, (), ("It is worse.",)))
     page.button("Import").click()
-    await until(lambda: page.says("“Tiny” is in the library now (2.00 MB, int4)."))
+    await until(lambda: page.says("“Tiny” is in the library now."))
     assert page.says("Note: It is worse.")
     await until(lambda: page.says("“A draft” is a draft that may fit it."))
     page.button("Check with this draft").click()

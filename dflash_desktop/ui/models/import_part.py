@@ -72,6 +72,11 @@ class ImportPart(QWidget):
         self.clear()
 
     @property
+    def first_part(self) -> QWidget:
+        """What is to be read first."""
+        return self._frame if self._problem.problem is None else self._problem
+
+    @property
     def is_working(self) -> bool:
         """Whether an import is shown as running."""
         return not self._progress.isHidden()
@@ -82,6 +87,8 @@ class ImportPart(QWidget):
         self._title.show_text(title)
         self._frame.setAccessibleName(title)
         self._facts.show_facts(facts)
+        self._import.setAccessibleName(title)
+        self._import.setAccessibleDescription(notes)
         self._close.setText("Not now")
         self._notes.show_text(notes)
         self.show_form_again()
@@ -95,7 +102,7 @@ class ImportPart(QWidget):
     def show_progress(self, sentence: str, numbers: str, share: float) -> None:
         """How far it is, 0 to 1."""
         is_first = not self.is_working
-        had_focus = self._import.hasFocus() or self._name.hasFocus()
+        had_focus = self._has_focus_in(self)
         self._progress.show_progress(sentence, numbers, share)
         if is_first:
             self._problem.clear()
@@ -105,7 +112,10 @@ class ImportPart(QWidget):
 
     def show_form_again(self) -> None:
         """What can be chosen, as it was left when an import was cancelled or refused."""
+        had_focus = self._has_focus_in(self._progress)
         self._show_parts(self._facts, *self._noted(), self._form, self._import, self._close)
+        if had_focus:
+            self._import.setFocus()
 
     def show_refusal(self, problem: Problem) -> None:
         """Say why a file is not imported; there is nothing to choose."""
@@ -125,7 +135,10 @@ class ImportPart(QWidget):
         self._frame.setAccessibleName(title)
         self._notes.show_text(notes)
         self._close.setText("Close")
+        had_focus = self._has_focus_in(self._progress)
         self._show_parts(*self._noted(), self._close)
+        if had_focus:
+            self._close.setFocus()
         self.asks_for_view.emit()
 
     def show_draft(self, words: str, label: str) -> None:
@@ -196,6 +209,10 @@ class ImportPart(QWidget):
             part.setVisible(part in shown)
         self._frame.setVisible(bool(shown))
         self._hide_if_empty()
+
+    def _has_focus_in(self, part: QWidget) -> bool:
+        focused = self.window().focusWidget()
+        return focused is not None and part.isAncestorOf(focused)
 
     def _noted(self) -> tuple[QWidget, ...]:
         return (self._notes,) if self._notes.text() else ()

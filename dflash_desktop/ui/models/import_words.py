@@ -81,16 +81,13 @@ def free_name(wanted: str, is_taken: Callable[[str], bool]) -> str:
 
 def done_words(imported: ImportedModel) -> tuple[str, str]:
     """That it is there, and what may be worse than in the file."""
-    model = imported.model
-    size = format_bytes(model.manifest.size_bytes)
     lines = [note_lines(imported.notes)] if imported.notes else []
     lines += [
         f"{WEIGHT_WORDS[finding.weight]}: {finding.found}. {finding.remedy}".rstrip()
         for finding in imported.findings
         if finding.weight is Weight.WARN
     ]
-    said = f"“{model.title}” is in the library now ({size}, {model.manifest.precision})."
-    return said, "\n".join(lines)
+    return f"“{imported.model.title}” is in the library now.", "\n".join(lines)
 
 
 def only_one(paths: tuple[str, ...]) -> str | None:

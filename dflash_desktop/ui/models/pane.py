@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from dflash_desktop.ui.icons import IconName
@@ -13,7 +13,7 @@ from dflash_desktop.ui.models.own_pair_form import OwnPairForm
 from dflash_desktop.ui.models.pair_card import PairCard
 from dflash_desktop.ui.models.run_form import RunForm
 from dflash_desktop.ui.models.storage_card import StorageCard
-from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, TextRole
+from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.drop_sheet import DropSheet
 from dflash_desktop.ui.widgets.labels import Label
@@ -75,7 +75,7 @@ class ModelsPane(PageColumn):
             lambda: QTimer.singleShot(0, self.library.importing, self.show_import)
         )
         self.drop_sheet = DropSheet(self.viewport(), explanation=_DROP_WORDS, theme=theme)
-        self.drop_sheet.dropped.connect(self.library.paths_dropped)
+        self.drop_sheet.dropped.connect(self._on_dropped)
         self.storage = StorageCard(theme=theme, report=report)
         self.run_form = RunForm(theme=theme)
         self.own_pair_form = OwnPairForm(theme=theme, report=report)
@@ -127,14 +127,24 @@ class ModelsPane(PageColumn):
         self.library.choose(model_id)
         self.ensureWidgetVisible(self.library.card)
 
+    def show_library(self) -> None:
+        """Bring what is on this disk into view, with what is said above the list."""
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + self.library.mapTo(self, QPoint()).y() - GAP)
+
     def show_import(self) -> None:
         """Bring what is said about an import into view."""
         self.ensureWidgetVisible(self.library.importing)
+        self.ensureWidgetVisible(self.library.importing.first_part)  # if not all of it has room
 
     def show_storage(self) -> None:
         """Bring the library's place into view."""
         self.ensureWidgetVisible(self.storage)
         self.storage.take_focus()
+
+    def _on_dropped(self, paths: tuple[str, ...]) -> None:
+        self.show_library()
+        self.library.paths_dropped.emit(paths)
 
     def _show_card(self) -> None:
         self.ensureWidgetVisible(self.library.card)

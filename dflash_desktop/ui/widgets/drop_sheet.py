@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.ui.theme import Theme
 
-_VEIL: Final = 0.92
+_VEIL: Final = 0.96
 _RADIUS: Final = 10
 _BORDER_PX: Final = 2
 
