@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.gpu_family import GpuFamily
 from dflash_desktop.domain.linux_findings import linux_findings
-from dflash_desktop.domain.probe_findings import probe_finding
+from dflash_desktop.domain.probe_findings import probe_finding, unseen_gpu_finding
 from dflash_desktop.domain.problems import Problem, Severity
 from dflash_desktop.domain.recommend_words import version_key
 from dflash_desktop.domain.units import format_bytes
@@ -42,12 +42,16 @@ def findings(
     report: HardwareReport, known_drivers: tuple[KnownDriver, ...]
 ) -> tuple[Problem, ...]:
     """Everything worth telling, the worst first; none of it keeps the program from running."""
-    found = [*linux_findings(report), *_findings_of_gpus(report, known_drivers)]
+    found = [*linux_findings(report)]
+    unseen = unseen_gpu_finding(report)
     fault = probe_finding(report)
     if fault is not None:
         found.append(fault)
+    elif unseen is not None and not found:  # else it was said why
+        found.append(unseen)
     elif report.linux is None and report.best_gpu is None:
         found.append(_no_gpu())
+    found += _findings_of_gpus(report, known_drivers)
     if report.npus:
         found.append(_npu_not_offered(report.npus[0]))
     if report.power.source == "battery":

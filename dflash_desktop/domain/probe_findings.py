@@ -46,6 +46,21 @@ def probe_finding(report: HardwareReport) -> Problem | None:
     )
 
 
+def unseen_gpu_finding(report: HardwareReport) -> Problem | None:
+    """Intel graphics that the system lists and OpenVINO does not; None if there are none."""
+    unseen = [_words(adapter) for adapter in report.adapters if _is_intel(adapter)]
+    if report.best_gpu is not None or not unseen:
+        return None
+    return Problem(
+        code="gpu_not_listed",
+        headline=f"OpenVINO does not see the graphics of this machine: {'; '.join(unseen)}.",
+        advice="Until it does, models run on the processor. Install Intel's newest graphics "
+        "driver, restart the machine, then look again. If it is the newest already, these "
+        "graphics may be too old for OpenVINO.",
+        severity=Severity.WARNING,
+    )
+
+
 def _is_intel(adapter: Adapter) -> bool:
     return family_of(name=adapter.name, pci_id=adapter.pci_id) is not GpuFamily.NOT_INTEL
 

@@ -10,6 +10,7 @@ from dflash_desktop.domain.devices import DeviceReport
 from dflash_desktop.domain.gpu_family import GpuFamily
 from dflash_desktop.domain.gpu_findings import KnownDriver, findings, version_findings
 from dflash_desktop.domain.hardware import (
+    Adapter,
     Gpu,
     HardwareReport,
     LinuxGraphics,
@@ -138,6 +139,24 @@ def test_what_was_not_looked_for_is_no_finding() -> None:
 
 def test_on_windows_no_graphics_are_a_finding_too() -> None:
     assert codes(HardwareReport(os="Windows-11")) == ["no_intel_gpu"]
+
+
+def test_graphics_that_the_system_lists_and_openvino_does_not_are_no_missing_graphics() -> None:
+    arc = Adapter("Intel(R) Arc(TM) B580 Graphics", "8086:e20b", "32.0.101.6737")
+    other = Adapter("NVIDIA GeForce RTX 4060", "10de:2882", "576.2")
+    (problem,) = found(HardwareReport(os="Windows-11", adapters=(other, arc)))
+    assert problem.code == "gpu_not_listed"
+    assert "B580 Graphics, driver 32.0.101.6737." in problem.headline
+    assert codes(HardwareReport(os="Windows-11", adapters=(other,))) == ["no_intel_gpu"]
+    assert codes(HardwareReport(os="Windows-11", adapters=(arc,), gpus=(CARD,))) == []
+
+
+def test_on_a_linux_where_nothing_is_missing_unseen_graphics_are_told_all_the_same() -> None:
+    adapter = Adapter(pci_id="8086:64a0", driver="22.43", kernel_driver="xe")
+    report = replace(on_linux(WORKING), adapters=(adapter,))
+    assert codes(report) == ["gpu_not_listed"]
+    lacking = replace(report, linux=replace(WORKING, has_opencl_driver=False))
+    assert codes(lacking) == ["no_opencl_driver"]
 
 
 def test_a_card_of_another_maker_is_not_used_and_nothing_is_wrong() -> None:
