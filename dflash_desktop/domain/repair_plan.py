@@ -15,6 +15,7 @@ from dflash_desktop.domain.locators import (
 )
 from dflash_desktop.domain.model_facts import is_yes, parse_integer, parse_layer_ids
 from dflash_desktop.domain.pair_contract import Finding, Subject
+from dflash_desktop.domain.pair_contract.draft_metadata import metadata_contradiction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -153,7 +154,7 @@ def _draft_metadata(
     missing = {path: value for path, value in wanted.items() if not holds[path]}
     if not missing:
         return
-    if reason := _contradiction(draft, layers):
+    if reason := metadata_contradiction(draft, layers):
         yield NotRepaired(
             "draft_metadata_differs",
             Subject.DRAFT,
@@ -167,20 +168,6 @@ def _draft_metadata(
         words=", ".join("/".join(path) for path in missing),
         rt_info=missing,
     )
-
-
-def _contradiction(draft: ModelFacts, layers: Sequence[int]) -> str:
-    """Why these layers cannot be what the graph was made for, or ""."""
-    inputs = {} if draft.graph is None else draft.graph.inputs()
-    width, size = (inputs.get(name, ())[2:] for name in ("hidden_states", "inputs_embeds"))
-    if len(set(layers)) < len(layers):
-        return "config.json names a layer twice."
-    if width and size and width[0] > 0 and width[0] != len(layers) * size[0]:
-        return (
-            f"config.json names {len(layers)} layers × {size[0]}, the graph reads a width of "
-            f"{width[0]}."
-        )
-    return ""
 
 
 def _block_size(draft: ModelFacts, checkpoint: ConfigFacts | None) -> Iterator[Repair]:

@@ -86,6 +86,7 @@ def test_what_metadata_can_mend_is_mended_and_can_be_taken_back(
 
     outcome = repairs.repair(target.folder, draft.folder)
     assert code in {one.code for one in outcome.findings_before}
+    assert any(one.remedy.startswith("Repair it:") for one in outcome.findings_before)
     assert doubts(outcome) == set()
     assert [one.file for one in outcome.changed] == ["openvino_model.xml"]
     after = contents(damaged.folder)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.pair_contract import (
+    draft_metadata,
     draft_rules,
     locator_rules,
     model_rules,
@@ -143,9 +144,9 @@ def _of_target(target: ModelFacts) -> Iterator[_Rule]:
 def _of_draft(draft: ModelFacts, runtime: str | None) -> Iterator[_Rule]:
     rules, subject = draft_rules, Subject.DRAFT
     yield subject, "It is a DFlash draft", rules.is_dflash(draft)
-    yield subject, "It names its mask token", rules.mask_token_named(draft)
-    yield subject, "It names the target's layers", rules.target_layers_named(draft)
-    yield subject, "Graph and config.json agree", rules.metadata_agrees(draft)
+    yield subject, "It names its mask token", draft_metadata.mask_token_named(draft)
+    yield subject, "It names the target's layers", draft_metadata.target_layers_named(draft)
+    yield subject, "Graph and config.json agree", draft_metadata.metadata_agrees(draft)
     yield subject, "Inputs are complete", rules.inputs_complete(draft)
     yield subject, "Outputs are complete", rules.outputs_complete(draft)
     yield subject, "Proposals stand at the right place", rules.output_aligned(draft)

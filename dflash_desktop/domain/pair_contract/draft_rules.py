@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 from dflash_desktop.domain.model_facts import (
     MARKOV_HEAD_GRAPH,
     ModelKind,
-    parse_integer,
-    parse_layer_ids,
     parse_version,
+)
+from dflash_desktop.domain.pair_contract.draft_metadata import (
+    EXPORT_AGAIN,
+    metadata_remedy,
 )
 from dflash_desktop.domain.pair_contract.finding import Finding, Subject, Weight
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.ir_graph import IrGraph
     from dflash_desktop.domain.model_facts import ModelFacts
 
-EXPORT_AGAIN: Final = "Export the draft again, or use the target without a draft."
 _MARKOV_HEADS_SINCE: Final = (2026, 5, 0)
 _CUTS: Final = frozenset({"Slice", "StridedSlice", "Gather", "Split", "VariadicSplit"})
 _TAIL_STEPS: Final = 24
@@ -52,78 +53,8 @@ def is_dflash(draft: ModelFacts) -> Iterator[Finding]:
         where=draft.graph_file,
         remedy="Export it with an exporter that knows this kind of draft."
         if code == "draft_exported_as_text"
-        else EXPORT_AGAIN,
+        else metadata_remedy(draft),
     )
-
-
-def mask_token_named(draft: ModelFacts) -> Iterator[Finding]:
-    """The places that the draft fills are marked with the mask token."""
-    if not draft.kind().is_dflash_family:
-        return
-    text = draft.rt_info("dflash", "mask_token_id")
-    if text is not None and parse_integer(text) is not None:
-        return
-    yield Finding(
-        "mask_token_missing" if text is None else "mask_token_invalid",
-        Weight.BLOCK,
-        Subject.DRAFT,
-        expected="dflash/mask_token_id, a number",
-        found="none" if text is None else f"“{text[:40]}”",
-        where=draft.graph_file,
-        remedy=EXPORT_AGAIN,
-    )
-
-
-def target_layers_named(draft: ModelFacts) -> Iterator[Finding]:
-    """The draft says whose hidden states it reads, each layer once."""
-    if not draft.kind().is_dflash_family:
-        return
-    text = draft.rt_info("dflash", "target_layer_ids")
-    ids = parse_layer_ids(text or "")
-    if ids is None:
-        code, found = "target_layers_invalid", f"“{(text or '')[:80]}”"
-    elif not ids:
-        code, found = "target_layers_missing", "none"
-    elif len(set(ids)) < len(ids):
-        code, found = "target_layers_repeated", ", ".join(map(str, ids))
-    else:
-        return
-    yield Finding(
-        code,
-        Weight.BLOCK,
-        Subject.DRAFT,
-        expected="dflash/target_layer_ids, numbers with commas between, each once",
-        found=found,
-        where=draft.graph_file,
-        remedy=EXPORT_AGAIN,
-    )
-
-
-def metadata_agrees(draft: ModelFacts) -> Iterator[Finding]:
-    """The exporter copies two numbers from config.json into the graph, where the runtime reads."""
-    if draft.graph is None or not draft.kind().is_dflash_family:
-        return
-    mask = parse_integer(draft.rt_info("dflash", "mask_token_id") or "")
-    layers = parse_layer_ids(draft.rt_info("dflash", "target_layer_ids") or "")
-    config = draft.config
-    expected: list[str] = []
-    found: list[str] = []
-    if mask is not None and config.mask_token_id not in {None, mask}:
-        expected.append(f"mask token {config.mask_token_id}")
-        found.append(f"{mask}")
-    if layers and config.target_layer_ids and config.target_layer_ids != layers:
-        expected.append(f"layers {', '.join(map(str, config.target_layer_ids))}")
-        found.append(", ".join(map(str, layers)))
-    if found:
-        yield Finding(
-            "draft_metadata_differs",
-            Weight.WARN,
-            Subject.DRAFT,
-            expected=f"as config.json says: {'; '.join(expected)}",
-            found="; ".join(found),
-            where=draft.graph_file,
-            remedy="Repair it: the entries are taken from config.json.",
-        )
 
 
 def inputs_complete(draft: ModelFacts) -> Iterator[Finding]:
