@@ -38,10 +38,10 @@ from tests.fakes.ir_models import write_target
 from tests.machines import pool_of
 from tests.ui.library_values import MODELS, NOW
 from tests.ui.shell_values import LOADED, bench_report
-from tests.ui.wizard.setup_world import FakeProbe
+from tests.ui.wizard.setup_world import FakePairs, FakeProbe
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -66,22 +66,15 @@ class FakeStarter:
         return PairFolders(STARTER_PAIR_ID, PIN.title, self._folder, self._folder)
 
 
-class FakePairs:
+class PairsOfThePage(FakePairs):
+    """Notes what is to be loaded; nothing is."""
+
     def __init__(self, under_test: EngineUnderTest) -> None:
-        self.chosen: PairFolders | None = None
-        self.loads: list[tuple[str, bool]] = []
-        self._listeners: list[Callable[[], None]] = []
-        under_test.engine.subscribe(lambda _: self.refresh())
-
-    def subscribe(self, listener: Callable[[], None]) -> None:
-        self._listeners.append(listener)
-
-    def refresh(self) -> None:
-        for listener in self._listeners:
-            listener()
+        super().__init__(under_test)
+        self.asked: list[tuple[str, bool]] = []
 
     def load(self, pair_id: str, with_draft: bool = True) -> None:
-        self.loads.append((pair_id, with_draft))
+        self.asked.append((pair_id, with_draft))
 
     def measured(self) -> BenchReport | None:
         return None
@@ -100,7 +93,7 @@ class Setup:
             )
         )
         self.library = PairLibrary(settings=self.settings, starter=self.starter)
-        self.pairs = FakePairs(under_test)
+        self.pairs = PairsOfThePage(under_test)
         self.problems: list[Problem] = []
         self.pane = ModelsPane(theme=theme, report=lambda problem: problem.detail)
         self.presenter = ModelsPresenter(
@@ -171,7 +164,7 @@ async def test_a_pair_can_be_loaded_with_and_without_its_draft(setup: Setup) -> 
     actions = buttons(setup.card("Mine"))
     actions["Load"].click()
     actions["Load without draft"].click()
-    assert setup.pairs.loads == [("mine", True), ("mine", False)]
+    assert setup.pairs.asked == [("mine", True), ("mine", False)]
 
 
 async def test_a_folder_that_is_gone_is_told_and_cannot_be_loaded(setup: Setup) -> None:
