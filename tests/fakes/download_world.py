@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.problems import AppError, Problem
@@ -13,10 +14,10 @@ from dflash_desktop.services.downloads import Downloads
 from dflash_desktop.services.machine_watch import MachineChange, MachineWatch
 from dflash_desktop.services.transfer_attempt import TransferLimits
 from dflash_desktop.services.transfer_world import TransferWorld
-from dflash_desktop.workers.fetch_messages import HubAccess
+from dflash_desktop.workers.fetch_messages import FetchRepos, HubAccess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from dflash_desktop.domain.library import ModelFile
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.fetch_process import FetchFailedError
     from dflash_desktop.services.keep_awake import KeepAwake
     from dflash_desktop.services.worker_launch import WorkerLauncher
+    from tests.fakes.fetch_script import ScriptedFetch
 
 QUICK = TransferLimits(
     tick_seconds=0.02,
@@ -157,3 +159,21 @@ async def until_state(
 ) -> Transfer:
     """The transfer once it is in this state."""
     return await until(downloads, lambda t: t.state is state, transfer_id=transfer_id)
+
+
+@asynccontextmanager
+async def running(world: DownloadWorld) -> AsyncIterator[Downloads]:
+    """Downloads of this world that run their queue, closed at the end."""
+    downloads = world.downloads()
+    downloads.begin()
+    try:
+        yield downloads
+    finally:
+        await downloads.close()
+
+
+def fetch_job(fetch: ScriptedFetch, number: int) -> FetchRepos:
+    """What a process was told to fetch."""
+    job = fetch.job(number)
+    assert isinstance(job, FetchRepos)
+    return job
