@@ -6,20 +6,17 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
 
-from dflash_desktop.domain import bench_plan
 from dflash_desktop.domain.check_numbers import Signature, TextVerdict
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
-from dflash_desktop.services import benchmark
-from dflash_desktop.services.bench_prompts import load_bench_prompts
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_loading import PairLoading
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from tests.fakes.draft_defects import forget_state, randomise, shift_output
+from tests.fakes.few_questions import ask_little
 from tests.services.test_pair_contract_real import copied
 
 if TYPE_CHECKING:
@@ -40,13 +37,7 @@ DEFECTS: dict[str, tuple[Callable[[ModelFiles], None], Signature, str]] = {
 @pytest.fixture(autouse=True)
 def few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """The patterns show in two answers; what the speed is does not matter here."""
-    prompts = load_bench_prompts()
-    few = msgspec.structs.replace(prompts, fast=prompts.fast[1:3])
-    monkeypatch.setattr(benchmark, "load_bench_prompts", lambda: few)
-    monkeypatch.setattr(bench_plan, "ROUNDS", 1)
-    monkeypatch.setattr(bench_plan, "SHORT_LADDER", (7,))
-    monkeypatch.setattr(bench_plan, "FAST_BUDGET_SECONDS", 4.0)
-    monkeypatch.setattr(bench_plan, "FAST_MIN_TOKENS", 40)
+    ask_little(monkeypatch, assistant_tokens=7)
 
 
 async def checked(folders: PairFolders, tmp_path: Path) -> CheckReport:

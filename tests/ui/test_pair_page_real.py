@@ -6,16 +6,12 @@ import asyncio
 import shutil
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
-from dflash_desktop.domain import bench_plan
 from dflash_desktop.domain.check_numbers import TextVerdict
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.pair import PairFolders
-from dflash_desktop.services import benchmark
-from dflash_desktop.services.bench_prompts import load_bench_prompts
 from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.diagnostics import private_facts
 from dflash_desktop.services.engine import Engine
@@ -28,6 +24,7 @@ from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.ui.pair.pane import PairPane
 from dflash_desktop.ui.pair.presenter import PairPagePresenter, PairServices
 from tests.fakes.damaged_pairs import strip_locators
+from tests.fakes.few_questions import ask_little
 from tests.fakes.ir_models import ModelFiles
 
 if TYPE_CHECKING:
@@ -52,13 +49,7 @@ class _NoPairs:
 @pytest.fixture(autouse=True)
 def few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the draft is accepted shows in two answers."""
-    prompts = load_bench_prompts()
-    few = msgspec.structs.replace(prompts, fast=prompts.fast[1:3])
-    monkeypatch.setattr(benchmark, "load_bench_prompts", lambda: few)
-    monkeypatch.setattr(bench_plan, "ROUNDS", 1)
-    monkeypatch.setattr(bench_plan, "SHORT_LADDER", (3,))
-    monkeypatch.setattr(bench_plan, "FAST_BUDGET_SECONDS", 4.0)
-    monkeypatch.setattr(bench_plan, "FAST_MIN_TOKENS", 40)
+    ask_little(monkeypatch, assistant_tokens=3)
 
 
 async def test_a_target_without_locators_is_repaired_by_a_button_and_its_draft_accepted(
