@@ -28,15 +28,19 @@ def build_import(
 ) -> ImportPresenter:
     """What takes dropped files; `look_at` opens the page of a pair."""
 
-    def drafts() -> tuple[Path, ...]:
-        of_pairs = (pair.draft_dir for pair in services.library.pairs())
-        alone = (
-            model.path
+    def drafts() -> dict[Path, str]:
+        alone = {
+            model.path: f"“{model.title}”"
             for model in services.models.models()
             if model.manifest.role is ModelRole.DRAFT
             and model.condition is not ModelCondition.ABSENT
-        )
-        return (*(folder for folder in of_pairs if folder is not None), *alone)
+        }
+        of_pairs = {
+            pair.draft_dir: f"The draft of “{pair.title}”"
+            for pair in services.library.pairs()
+            if pair.draft_dir is not None
+        }
+        return of_pairs | alone
 
     return ImportPresenter(
         view=view,

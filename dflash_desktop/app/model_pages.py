@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
-
+from dflash_desktop.app.ways_out import named_repo, open_folder, open_page
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.services.pair_library import folders_of
 from dflash_desktop.ui.pages import Page
@@ -130,7 +128,7 @@ class ModelPages:
             engine=services.engine,
             pairs=services.library.pairs,
             load=self._pairs.load,
-            open_folder=_open_folder,
+            open_folder=open_folder,
             refetch=services.refetch,
             on_remedy=self._take_remedy_of_a_model,
         )
@@ -142,7 +140,7 @@ class ModelPages:
             models=services.models.models,
             hold_downloads=services.downloads.held,
             load_again=self._load_again,
-            open_folder=_open_folder,
+            open_folder=open_folder,
         )
         self._import = build_import(
             view=pane.library,
@@ -161,7 +159,7 @@ class ModelPages:
         services = self._services
         pane = MorePane(theme=self._theme, report=self._report)
         pane.back_requested.connect(lambda: self._show(Page.MODELS))
-        pane.page_requested.connect(_open_page)
+        pane.page_requested.connect(open_page)
         pane.transfer_requested.connect(self._show_transfer)
         self._more = MorePresenter(
             pane=pane,
@@ -215,7 +213,7 @@ class ModelPages:
                 settings=self._services.settings,
                 tokens=self._services.tokens,
                 endpoint=lambda: self._services.hub.endpoint,
-                open_page=_open_page,
+                open_page=open_page,
                 on_problem=self._window.show_problem,
             )
         return self._connection
@@ -278,7 +276,7 @@ class ModelPages:
                 repo_ids, on_given=lambda: self._services.downloads.resume(transfer.id)
             )
         else:
-            named = _named_repo(transfer)
+            named = named_repo(transfer)
             self._take_remedy_of_a_look(remedy, (named,) if named else repo_ids)
 
     def _take_remedy_of_a_model(self, remedy: Remedy, model_ids: tuple[str, ...]) -> None:
@@ -299,17 +297,3 @@ class ModelPages:
                     self._models_pane.show_storage()
             case _:
                 self._on_remedy(remedy)
-
-
-def _named_repo(transfer: Transfer) -> str:
-    """The repository that a problem is about: of two, only one may ask for consent."""
-    said = "" if transfer.problem is None else transfer.problem.headline
-    return next((r.repo_id for r in transfer.request.repos if r.repo_id in said), "")
-
-
-def _open_folder(folder: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
-
-
-def _open_page(url: str) -> None:
-    QDesktopServices.openUrl(QUrl(url))

@@ -173,7 +173,7 @@ def _import_running(pane: ModelsPane) -> None:
 def _import_done(pane: ModelsPane) -> None:
     part = pane.library.importing
     part.show_done("“Meta Llama 3.1 8B Instruct” is in the library now.", GGUF_NOTES)
-    part.show_draft(*draft_words(LIBRARY / "Llama-3.1-8B-DFlash-int8"))
+    part.show_draft(*draft_words("“Llama-3.1-8B-DFlash-int8”"))
 
 
 def _dragged_over(pane: ModelsPane) -> None:

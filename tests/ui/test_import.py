@@ -74,7 +74,7 @@ class Page:
         self.pane.show()
         self.scripted = ScriptedImport()
         self.checked: list[tuple[str, Path, Path]] = []
-        self.drafts: tuple[Path, ...] = ()
+        self.drafts: dict[Path, str] = {}
         self.presenter = self.over(self.scripted)
 
     def over(self, importer: ScriptedImport | GgufImport) -> ImportPresenter:
@@ -265,7 +265,8 @@ async def test_at_the_end_what_is_lost_is_said_and_a_draft_is_suggested(
     page: Page, gguf: Path, tmp_path: Path
 ) -> None:
     target = write_target(tmp_path / "target").folder
-    page.drafts = (write_draft(tmp_path / "A draft").folder,)
+    draft = write_draft(tmp_path / "draft").folder
+    page.drafts = {tmp_path / "no model": "Nothing", draft: "“A draft”"}
     page.drop(gguf)
     await until(lambda: page.name == "Tiny")
     new = replace(model("Tiny", size_bytes=2_000_000), path=target)
@@ -273,9 +274,9 @@ async def test_at_the_end_what_is_lost_is_said_and_a_draft_is_suggested(
     page.button("Import").click()
     await until(lambda: page.says("“Tiny” is in the library now."))
     assert page.says("Note: It is worse.")
-    await until(lambda: page.says("“A draft” is a draft that may fit it."))
+    await until(lambda: page.says("“A draft” may fit it."))
     page.button("Check with this draft").click()
-    assert page.checked == [("Tiny", target, page.drafts[0])]
+    assert page.checked == [("Tiny", target, draft)]
 
 
 async def test_the_window_closes_while_a_file_is_imported(page: Page, gguf: Path) -> None:

@@ -27,7 +27,7 @@ from dflash_desktop.ui.models.import_words import (
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Mapping
 
     from dflash_desktop.domain.gguf_import import GgufFile, ImportProgress, ImportWeights
     from dflash_desktop.domain.problems import Problem, Remedy
@@ -46,7 +46,10 @@ class Importer(Protocol):
 
 
 class ImportPresenter:
-    """`drafts` are the folders of those that are here; `check` opens the page of a pair."""
+    """`drafts` are the folders of those that are here, with what a sentence calls them.
+
+    `check` opens the page of a pair.
+    """
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class ImportPresenter:
         view: LibraryView,
         importer: Importer,
         is_taken: Callable[[str], bool],
-        drafts: Callable[[], tuple[Path, ...]],
+        drafts: Callable[[], Mapping[Path, str]],
         check: Callable[[str, Path, Path], None],
         on_remedy: Callable[[Remedy], None] = lambda _: None,
     ) -> None:
@@ -153,10 +156,11 @@ class ImportPresenter:
         self._file = None
         self._part.show_done(*done_words(imported))
         self._view.choose(model.id)
-        drafts = await asyncio.to_thread(fitting_drafts, model.path, self._drafts())
+        here = self._drafts()
+        drafts = await asyncio.to_thread(fitting_drafts, model.path, tuple(here))
         if drafts:
             self._suggested = (model.title, model.path, drafts[0])
-            self._part.show_draft(*draft_words(drafts[0]))
+            self._part.show_draft(*draft_words(here[drafts[0]]))
 
     def _on_check(self) -> None:
         if self._suggested is not None:

@@ -13,7 +13,6 @@ from dflash_desktop.domain.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from dflash_desktop.domain.gguf_import import GgufFile, ImportedModel, ImportProgress
 
@@ -98,9 +97,9 @@ def only_one(paths: tuple[str, ...]) -> str | None:
     return min(paths) if is_split and len({_PART.sub("", path) for path in paths}) == 1 else None
 
 
-def draft_words(draft: Path) -> tuple[str, str]:
+def draft_words(name: str) -> tuple[str, str]:
     """That a draft may fit, and the words on the button that finds out."""
     return (
-        f"“{draft.name}” is a draft that may fit it. A check shows whether it makes it faster.",
+        f"{name} may fit it. A check shows whether it makes it faster.",
         "Check with this draft",
     )
