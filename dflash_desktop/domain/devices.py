@@ -7,7 +7,7 @@ from typing import Final
 
 from dflash_desktop.domain.device_identity import devices_meant, identity_of, is_openvino_name
 from dflash_desktop.domain.generation import KvCachePrecision
-from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.domain.problems import AppError, Problem, Remedy, Severity
 
 SMALLEST_CARD_BYTES: Final = 1_000_000_000
 """With resizable BAR off, a card of 16 GB has offered 255 MB: then the processor is better."""
@@ -72,6 +72,23 @@ def choose_device(report: DeviceReport, wanted: str = "") -> Device:
             )
         )
     return min(usable, key=_preference)
+
+
+def graphics_gone(name: str) -> Problem:
+    """What is said when Automatic had graphics the last time and finds only the CPU now.
+
+    It stays so until a person chooses the CPU: a machine that became slow is never silent.
+    """
+    return Problem(
+        code="graphics_gone",
+        headline=f"{name} was not found, so answers come from the CPU.",
+        advice=(
+            "An update of the driver, another user or a docking station can be the reason. "
+            "“Choose device” shows what is found now and what is missing."
+        ),
+        severity=Severity.WARNING,
+        remedies=(Remedy.CHOOSE_DEVICE, Remedy.USE_CPU),
+    )
 
 
 def offered_devices(report: DeviceReport) -> tuple[Device, ...]:

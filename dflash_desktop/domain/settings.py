@@ -121,6 +121,12 @@ class Settings:
         default="",
         metadata=_described("Last model", "The model that is loaded when the program starts."),
     )
+    last_graphics: str = field(
+        default="",
+        metadata=_described(
+            "Last graphics", "The graphics device that Automatic took the last time it had one."
+        ),
+    )
     added_pairs: tuple[AddedPair, ...] = field(
         default=(),
         metadata=_described("Your own pairs", "Folders on this disk that you added."),
@@ -201,6 +207,7 @@ class SettingsChange(TypedDict, total=False):
     system_prompt: str
     show_draft_tokens: bool
     last_pair_id: str
+    last_graphics: str
     added_pairs: tuple[AddedPair, ...]
     hub_endpoint: str
     hub_proxy: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.device_identity import plain_name
+from dflash_desktop.domain.devices import graphics_gone
 from dflash_desktop.domain.engine_state import Generating, Loading, loaded_pair
 from dflash_desktop.domain.generation import DraftState
 from dflash_desktop.domain.pair import measurement_key
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.benchmark import BenchReport
     from dflash_desktop.domain.engine_state import EngineState
     from dflash_desktop.domain.generation import DraftUse
-    from dflash_desktop.domain.pair import PairFolders
+    from dflash_desktop.domain.pair import LoadedPair, PairFolders
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.pair_library import PairLibrary
@@ -131,10 +133,19 @@ class PairPresenter:
         if on_cpu:
             self._settings.change(device="CPU")
         settings = self._settings.value
-        await self._loading.load(
+        loaded = await self._loading.load(
             pair, device=settings.device, kv_cache_precision=settings.kv_cache_precision
         )
         self._settings.change(last_pair_id=pair.id)
+        if not settings.device:
+            self._note_automatic_device(loaded)
+
+    def _note_automatic_device(self, loaded: LoadedPair) -> None:
+        """Graphics that Automatic had before and has no more are missed in words."""
+        if loaded.device != "CPU":
+            self._settings.change(last_graphics=plain_name(loaded.device_name))
+        elif self._settings.value.last_graphics:
+            self._window.show_problem(graphics_gone(self._settings.value.last_graphics))
 
     def _on_engine_state(self, state: EngineState) -> None:
         window = self._window

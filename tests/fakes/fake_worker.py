@@ -127,6 +127,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     load_seconds: float = 0.0
     log_probability: float = -1.0
     genai_version: str = "0.0 fake"
+    has_graphics: bool = True
     mishaps: tuple[Mishap, ...] = ()
 
 
@@ -144,7 +145,10 @@ class FakeModel:
         match command:
             case ListDevices(job):
                 if not self._meet(When.DEVICES, job):
-                    report = replace(device_report(), genai_version=self._script.genai_version)
+                    report = device_report()
+                    devices = report.devices if self._script.has_graphics else report.devices[:1]
+                    version = self._script.genai_version
+                    report = replace(report, devices=devices, genai_version=version)
                     send(Devices(job, report))
             case Load():
                 self._load(command)

@@ -154,6 +154,32 @@ async def test_the_device_of_the_settings_is_used_and_never_another(
         assert shell.problem_code == ""
 
 
+async def test_the_graphics_that_automatic_takes_are_remembered(
+    theme: Theme, qtbot: QtBot, tmp_path: Path
+) -> None:
+    async with setup(theme, qtbot, tmp_path) as shell:
+        shell.presenter.load("first")
+        await until(lambda: bool(shell.settings.value.last_graphics))
+        assert shell.settings.value.last_graphics == "Intel Arc Made-up Graphics"
+        assert shell.problem_code == ""
+
+
+async def test_graphics_that_automatic_had_before_are_missed_in_words(
+    theme: Theme, qtbot: QtBot, tmp_path: Path
+) -> None:
+    async with setup(theme, qtbot, tmp_path, Script(has_graphics=False)) as shell:
+        shell.presenter.load("first")
+        await until(lambda: shell.settings.value.last_pair_id == "first")
+        assert shell.problem_code == ""  # a machine that never had any
+        shell.settings.change(last_graphics="Intel Arc 140V")
+        shell.presenter.load("second")
+        await until(lambda: shell.problem_code == "graphics_gone")
+        assert shell.presenter.take_way_out(Remedy.USE_CPU)
+        await until(lambda: shell.problem_code == "")
+        await shell.loaded("Second")
+        assert shell.problem_code == ""  # what a person chose is no surprise
+
+
 async def test_a_failed_load_can_be_tried_again_or_without_the_draft(
     theme: Theme, qtbot: QtBot, tmp_path: Path
 ) -> None:
