@@ -62,7 +62,7 @@ async def run(args: Namespace, context: CommandContext) -> DoctorResult:
         hardware = read_report(args.hardware)
         return diagnose(devices_of_report(hardware), hardware, known_drivers)
     hardware, devices = await context.hardware_probe.look()
-    result = diagnose(devices, hardware, known_drivers)
+    result = diagnose(devices, hardware, known_drivers, wanted=context.settings.value.device)
     if args.compare is None:
         return result
     from dflash_desktop.services.device_comparison import compare_with_cpu
@@ -78,12 +78,19 @@ async def run(args: Namespace, context: CommandContext) -> DoctorResult:
 
 
 def diagnose(
-    devices: DeviceReport, hardware: HardwareReport, known_drivers: tuple[KnownDriver, ...]
+    devices: DeviceReport,
+    hardware: HardwareReport,
+    known_drivers: tuple[KnownDriver, ...],
+    *,
+    wanted: str = "",
 ) -> DoctorResult:
-    """What a report means: the device that answers would come from, or why there is none."""
+    """What a report means: the device that answers would come from, or why there is none.
+
+    `wanted` is the device that a person chose in the settings.
+    """
     choice: Device | Problem
     try:
-        choice = choose_device(devices)
+        choice = choose_device(devices, wanted)
     except AppError as error:
         choice = error.problem
     found = (*version_findings(devices), *findings(hardware, known_drivers))

@@ -31,10 +31,10 @@ def report(*devices: Device) -> DeviceReport:
     )
 
 
-def diagnose(devices: DeviceReport) -> DoctorResult:
+def diagnose(devices: DeviceReport, *, wanted: str = "") -> DoctorResult:
     """On a machine of which the system tells nothing more."""
     facts = SystemFacts(SystemMemory(), Power())
-    return diagnose_machine(devices, hardware_report(devices, facts), ())
+    return diagnose_machine(devices, hardware_report(devices, facts), (), wanted=wanted)
 
 
 def test_with_an_arc_the_words_name_it_and_its_driver() -> None:
@@ -57,6 +57,14 @@ def test_a_gpu_of_another_maker_is_listed_but_not_chosen() -> None:
 
     assert "Made by somebody else" in result.as_text()
     assert result.as_json()["chosen_device"] == "CPU"
+
+
+def test_a_chosen_card_that_is_not_there_is_missed_and_not_replaced() -> None:
+    result = diagnose(report(CPU), wanted="Intel(R) Arc(TM) 140V GPU (16GB)")
+
+    assert "140V" in result.as_text()
+    assert "Answers come from" not in result.as_text()
+    assert result.as_json()["chosen_device"] is None
 
 
 def test_without_any_device_it_is_told_and_no_fault_of_the_command() -> None:
