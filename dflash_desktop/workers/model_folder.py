@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,7 +85,10 @@ def fingerprint(target_dir: Path, draft_dir: Path | None) -> PairFingerprint:
 
 def _folder_hash(folder: Path) -> str:
     digest = hashlib.sha256()
-    with (folder / MODEL_XML).open("rb") as file:
+    graph = folder / MODEL_XML
+    if not stat.S_ISREG(graph.stat().st_mode):  # a pipe would be waited for, a device never ends
+        raise OSError(errno.EINVAL, "no ordinary file", str(graph))
+    with graph.open("rb") as file:
         digest.update(hashlib.file_digest(file, "sha256").digest())
     digest.update(str((folder / MODEL_BIN).stat().st_size).encode())
     return digest.hexdigest()[:16]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,3 +123,13 @@ def test_another_export_has_another_fingerprint(tmp_path: Path) -> None:
     (two / "openvino_model.bin").write_bytes(b"other weights")
     assert fingerprint(one, None) != fingerprint(two, None)
     assert fingerprint(one, one) != fingerprint(one, None)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows keeps no pipes in folders")
+@pytest.mark.timeout(10)
+def test_a_pipe_that_is_called_like_a_graph_is_not_waited_for(tmp_path: Path) -> None:
+    folder = write_model(tmp_path / "1")
+    (folder / "openvino_model.xml").unlink()
+    os.mkfifo(folder / "openvino_model.xml")
+    with pytest.raises(OSError, match="no ordinary file"):
+        fingerprint(folder, None)
