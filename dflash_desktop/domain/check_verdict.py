@@ -196,6 +196,7 @@ _SUSPECTS: Final = {
     "one place off.",
     "runtime_too_old_for_draft": "This runtime leaves out what this kind of draft adds.",
     "draft_metadata_differs": "The draft's graph contradicts its config.json.",
+    "mask_token_negative": "The draft's mask token is below zero, which no vocabulary has.",
     "mask_token_in_use": "The draft's mask token is one that the target uses itself.",
     "locators_missing": "The target does not say where its layers can be read.",
     "base_model_differs": "The cards name different base models.",

@@ -106,10 +106,6 @@ BLOCKING: dict[str, tuple[str, Damage]] = {
         "mask_token_outside",
         lambda t, d: d.edit('id value="3"', 'id value="248070"'),
     ),
-    "mask token below zero": (
-        "mask_token_outside",
-        lambda t, d: d.edit('id value="3"', 'id value="-1"'),
-    ),
     "no target layers": (
         "target_layers_missing",
         lambda t, d: d.edit("target_layer_ids", "other"),
@@ -259,6 +255,7 @@ WARNING: dict[str, tuple[str, Damage]] = {
         "mask_token_in_use",
         lambda t, d: name_mask(d, 0),
     ),
+    "mask token below zero": ("mask_token_negative", lambda t, d: name_mask(d, -1)),
     "layers of two kinds": (
         "layer_types_mixed",
         lambda t, d: t.configure(layer_types=["linear_attention"] * 3 + ["full_attention"] * 3),

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dflash_desktop.domain.generation import SamplingParams
 from dflash_desktop.domain.pair_contract import Verdict, Weight, verdict_of
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.engine import Engine
-from dflash_desktop.services.model_inspection import check_folders
+from dflash_desktop.services.model_inspection import check_folders, inspect_model
+from dflash_desktop.services.timed_answers import question
 from dflash_desktop.services.worker_launch import WorkerLauncher
+from dflash_desktop.workers.protocol import Finished
 from tests.fakes.damaged_pairs import Damage, strip_locators
 from tests.fakes.ir_models import ModelFiles
 
@@ -55,6 +58,10 @@ REFUSED: dict[str, tuple[Damage, str]] = {
     "draft_outputs_incomplete": (
         lambda t, d: d.edit('"last_hidden_state"', '"state"'),
         "exactly one of 'last_hidden_state' or 'logits' output",
+    ),
+    "target_layers_repeated": (
+        lambda t, d: d.edit(f'"{LAYERS}"', '"2,8,14,20,20"'),
+        "producer_outputs.emplace(producer, output_index)",
     ),
     "target_weights_short": (lambda t, d: shorten(t), "weights"),
     "tokenizer_missing": (lambda t, d: t.remove("openvino_detokenizer.xml"), "detokenizer.xml"),
@@ -109,3 +116,24 @@ async def test_what_the_contract_blocks_the_runtime_refuses(
     finally:
         await engine.stop()
     assert words_of_runtime in raised.value.problem.detail
+
+
+async def test_a_mask_token_below_zero_only_warns_since_drafts_are_accepted_with_it(
+    target: ModelFiles, draft: ModelFiles, starter_pair: PairFolders, tmp_path: Path
+) -> None:
+    mask = inspect_model(draft.folder).rt_info("dflash", "mask_token_id")
+    draft.edit(f'mask_token_id value="{mask}"', 'mask_token_id value="-1"')
+    findings = check_folders(target.folder, draft.folder)
+    assert verdict_of(findings) is Verdict.WARNINGS
+
+    engine = Engine(launcher=WorkerLauncher(log_dir=tmp_path / "logs"))
+    damaged = replace(starter_pair, draft_dir=draft.folder)
+    try:
+        await engine.load(damaged, device="CPU")
+        params = SamplingParams(max_new_tokens=32)
+        asked = engine.generate(question("Count to 20."), params, assistant_tokens=3)
+        *_, last = [event async for event in asked]
+    finally:
+        await engine.stop()
+    assert isinstance(last, Finished)
+    assert last.stats.accepted_tokens > 0

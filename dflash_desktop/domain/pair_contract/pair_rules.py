@@ -88,22 +88,19 @@ def hidden_width_agrees(target: ModelFacts, draft: ModelFacts) -> Iterator[Findi
 
 
 def mask_token_usable(target: ModelFacts, draft: ModelFacts) -> Iterator[Finding]:
-    """Outside the vocabulary nothing is ever accepted; as pad or end it confuses the draft."""
+    """Beyond the vocabulary nothing is ever accepted; as pad or end it confuses the draft."""
     mask = parse_integer(draft.rt_info("dflash", "mask_token_id") or "")
     vocabulary = target.vocabulary()
     if mask is None or not draft.kind().is_dflash_family:
         return
-    if mask < 0 or (vocabulary is not None and mask >= vocabulary):
-        known = "" if vocabulary is None else f" and below {vocabulary}"
-        yield Finding(
-            "mask_token_outside",
-            Weight.BLOCK,
-            Subject.PAIR,
-            expected=f"a mask token from 0{known}",
-            found=str(mask),
-            where=draft.graph_file,
-            remedy=f"The draft was made for another target. {_OTHER_DRAFT}",
-        )
+    if mask < 0:
+        # A processor runs it all the same, and the starter's draft loses nothing (measured). What
+        # graphics do is not known.
+        yield _mask_finding("mask_token_negative", Weight.WARN, draft, mask, _MEASURE)
+    elif vocabulary is not None and mask >= vocabulary:
+        remedy = f"The draft was made for another target. {_OTHER_DRAFT}"
+        code, below = "mask_token_outside", f" and below {vocabulary}"
+        yield _mask_finding(code, Weight.BLOCK, draft, mask, remedy, below=below)
     elif role := _role_of(mask, target):
         yield Finding(
             "mask_token_in_use",
@@ -114,6 +111,20 @@ def mask_token_usable(target: ModelFacts, draft: ModelFacts) -> Iterator[Finding
             where=draft.graph_file,
             remedy=_MEASURE,
         )
+
+
+def _mask_finding(
+    code: str, weight: Weight, draft: ModelFacts, mask: int, remedy: str, *, below: str = ""
+) -> Finding:
+    return Finding(
+        code,
+        weight,
+        Subject.PAIR,
+        expected=f"a mask token from 0{below}",
+        found=str(mask),
+        where=draft.graph_file,
+        remedy=remedy,
+    )
 
 
 def vocabulary_agrees(target: ModelFacts, draft: ModelFacts) -> Iterator[Finding]:
