@@ -40,6 +40,7 @@ examples:
   dflash-desktop check TARGET DRAFT-int4 --precisions DRAFT-fp16
 """
 
+_NO_PRECISIONS = "The library has this draft in no other precision: name one after --precisions."
 _EXIT_CODES = {
     CheckVerdict.WORKING: 0,
     CheckVerdict.USELESS: 1,
@@ -73,7 +74,8 @@ async def run(args: Namespace, context: CommandContext) -> CheckResult:
     check = await check_pair(target, draft, args, context)
     if args.precisions is None or draft is None:
         return CheckResult(check)
-    return CheckResult(check, await _compare(check, target, draft, args, context))
+    compared = await _compare(check, target, draft, args, context)
+    return CheckResult(check, compared, lacks_precisions=compared is None)
 
 
 async def _compare(
@@ -133,6 +135,7 @@ class CheckResult:
 
     check: CheckReport
     precisions: PrecisionComparison | None = None
+    lacks_precisions: bool = False  # asked for, and there are none
 
     @property
     def exit_code(self) -> int:
@@ -163,6 +166,8 @@ class CheckResult:
             ]
         if self.precisions is not None:
             lines += ["", self.precisions.statement]
+        if self.lacks_precisions:
+            lines += ["", _NO_PRECISIONS]
         for number, cause in enumerate(self.check.judgement.causes, start=1):
             lines += ["", f"{number}. {cause.words} ({cause.code})", f"   {cause.remedy}"]
         return "\n".join(lines)

@@ -17,6 +17,7 @@ from dflash_desktop.cli.pair_options import add_run_arguments
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.pair_contract import Finding, Subject, Weight
+from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.repair_plan import NotRepaired
 from dflash_desktop.services.check_form import check_form
 
@@ -40,6 +41,11 @@ examples:
   dflash-desktop repair TARGET --undo
 """
 
+_NO_DRAFT = Problem(
+    code="no_draft",
+    headline="There is no draft to check afterwards.",
+    advice="Nothing was changed. Name the draft after the target, or leave --check out.",
+)
 _ACCEPTED = (CheckVerdict.WORKING, CheckVerdict.SLOWER)
 
 
@@ -72,6 +78,8 @@ async def run(args: Namespace, context: CommandContext) -> RepairResult:
     from dflash_desktop.services.repair import ModelRepair, can_undo
 
     target, draft = chosen_models(args, context)
+    if args.check and draft is None:
+        raise AppError(_NO_DRAFT)
     repair = ModelRepair(added_dir=context.paths.added_models_dir)
     folders = {Subject.TARGET: target, Subject.DRAFT: draft}
     if args.undo:

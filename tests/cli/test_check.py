@@ -71,6 +71,11 @@ def test_the_question_of_precision_is_answered_in_words() -> None:
     assert "It is the precision: fine (fp16) brings 2.50 tokens a step, rough only 1.10." in text
 
 
+def test_a_question_of_precision_with_nothing_to_compare_is_not_left_unanswered() -> None:
+    text = replace(checked(60.0, GOOD, None), lacks_precisions=True).as_text()
+    assert "in no other precision" in text
+
+
 def test_a_pair_that_cannot_run_is_told_without_loading_it(tmp_path: Path) -> None:
     target, draft = write_target(tmp_path / "target"), write_draft(tmp_path / "draft")
     draft.edit("1,2,3", "1,2,48")

@@ -52,3 +52,14 @@ def test_the_undo_can_be_pasted_whatever_the_folder_is_called(tmp_path: Path) ->
     line = str(printed["undo"])
     assert shlex.split(line) == ["dflash-desktop", "repair", "--undo", str(target.folder)]
     assert f"'{tmp_path}" in line  # so that the shell replaces nothing in it
+
+
+def test_a_check_that_nothing_can_be_checked_with_is_refused_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
+    target = write_target(tmp_path / "target")
+    strip_locators(target)
+    code, printed = run("repair", str(target.folder), "--check")
+    assert code == 1
+    assert_documented("error", printed)
+    assert not inspect_model(target.folder).is_annotated()
