@@ -146,6 +146,7 @@ class DoctorResult:
                     "driver": device.driver or None,
                     "is_discrete": device.is_discrete,
                     "memory_bytes": device.memory_bytes,
+                    "properties": dict(device.properties),
                 }
                 for device in report.devices
             ],

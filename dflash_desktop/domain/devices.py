@@ -25,6 +25,7 @@ class Device:
     max_allocation_bytes: int | None = None  # the largest single piece of it
     pci_id: str = ""  # "8086:64a0"
     pci_address: str = ""  # "0000:03:00.0"
+    properties: tuple[tuple[str, str], ...] = ()  # all else that it tells of itself, by name
 
     @property
     def told_name(self) -> str:

@@ -19,6 +19,19 @@ Intel's drivers agreed on this form: `DeviceUUID` in https://github.com/intel/co
 """
 
 
+_NOT_FACTS: Final = frozenset(
+    {
+        "SUPPORTED_PROPERTIES",  # the list itself
+        "AVAILABLE_DEVICES",
+        "FULL_DEVICE_NAME",  # told in a field of its own
+        "COMPATIBILITY_CHECK",  # these three are about a model
+        "OPTIMAL_BATCH_SIZE",
+        "MAX_BATCH_SIZE",
+    }
+)
+_LONGEST_TOLD: Final = 300
+
+
 def list_devices() -> DeviceReport:
     """Every device with the properties that it answers; a silent property stays empty."""
     import openvino as ov
@@ -67,7 +80,18 @@ def device_of(core: Any, name: str) -> Device:  # noqa: ANN401 - openvino's stub
         max_allocation_bytes=_size(ask, "GPU_DEVICE_MAX_ALLOC_MEM_SIZE") if is_gpu else None,
         pci_id=pci_id,
         pci_address=pci_address,
+        properties=_told_properties(ask),
     )
+
+
+def _told_properties(ask: Callable[[str], object]) -> tuple[tuple[str, str], ...]:
+    """What a device states about itself, for experts; what is only a setting is left out."""
+    supported = ask("SUPPORTED_PROPERTIES")
+    if not isinstance(supported, dict):
+        return ()
+    stated = sorted(str(key) for key, access in supported.items() if str(access) == "RO")
+    told = ((key, _text(ask, key)[:_LONGEST_TOLD]) for key in stated if key not in _NOT_FACTS)
+    return tuple((key, text) for key, text in told if text)
 
 
 def _text(ask: Callable[[str], object], key: str) -> str:

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from dflash_desktop.domain.devices import Device
-from dflash_desktop.workers.device_list import device_of
+from dflash_desktop.workers.device_list import device_of, list_devices
 
 B580_UUID = "86800be2000000000300000000000000"
 B580: dict[str, object] = {
@@ -40,6 +40,36 @@ def test_a_card_that_tells_everything() -> None:
         pci_id="8086:e20b",
         pci_address="0000:03:00.0",
     )
+
+
+def test_what_a_device_states_of_itself_is_told_and_its_settings_are_not() -> None:
+    access = {
+        "OPTIMIZATION_CAPABILITIES": "RO",
+        "FULL_DEVICE_NAME": "RO",
+        "GPU_UARCH_VERSION": "RO",
+        "MAX_BATCH_SIZE": "RO",
+        "SILENT": "RO",
+        "NUM_STREAMS": "RW",
+    }
+    core = StandInCore(
+        {
+            "SUPPORTED_PROPERTIES": access,
+            "OPTIMIZATION_CAPABILITIES": ["FP16", "INT8"],
+            "GPU_UARCH_VERSION": "20.4.4",
+            "MAX_BATCH_SIZE": 1,
+            "NUM_STREAMS": 1,
+        }
+    )
+    assert device_of(core, "GPU").properties == (
+        ("GPU_UARCH_VERSION", "20.4.4"),
+        ("OPTIMIZATION_CAPABILITIES", "['FP16', 'INT8']"),
+    )
+
+
+@pytest.mark.openvino
+def test_this_machines_processor_states_what_it_computes_with() -> None:
+    (cpu,) = (one for one in list_devices().devices if one.id == "CPU")
+    assert "FP32" in dict(cpu.properties)["OPTIMIZATION_CAPABILITIES"]
 
 
 NONSENSE: tuple[object, ...] = (
