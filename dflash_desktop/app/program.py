@@ -18,6 +18,7 @@ from dflash_desktop.services.home_check import home_problem
 from dflash_desktop.services.last_run import LastRun
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.first_paint import FirstPaint
+from dflash_desktop.ui.garbage import GarbageCollection
 from dflash_desktop.ui.main_window import MainWindow
 from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.tasks import TaskScope
@@ -74,6 +75,7 @@ class Program:
             may_close=self._may_close,
         )
         self._errors = UnexpectedErrors(show=self.window.show_problem, parent=self.window)
+        self._garbage = GarbageCollection(self.window)
         self._openings = Openings(
             window=self.window, take_in=self._take_in, listens=is_first, paths=paths
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import gc
+from itertools import count
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -13,6 +15,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from PySide6.QtWidgets import QApplication
+
+
+FULL_COLLECTION_EVERY: Final = 20
+_tests = count(1)
+
+
+@pytest.fixture(autouse=True, scope="package")
+def _garbage_of_the_last_test() -> Iterator[None]:
+    yield
+    gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def _garbage_in_this_thread() -> Iterator[None]:
+    """Widgets die in the thread that they live in, as in the program (see ui/garbage.py)."""
+    gc.disable()
+    yield
+    gc.collect(2 if next(_tests) % FULL_COLLECTION_EVERY == 0 else 1)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
