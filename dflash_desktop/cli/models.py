@@ -18,6 +18,7 @@ from dflash_desktop.cli.models_results import (
 from dflash_desktop.cli.progress import ByteProgress
 from dflash_desktop.domain.library import LeftoverKind, ModelCondition
 from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.starter import StarterState
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -94,8 +95,14 @@ async def run(args: Namespace, context: CommandContext) -> Result:
     """Do it, with progress on standard error; raises `AppError`."""
     match args.action:
         case "list":
-            place = context.paths.library_dir
-            return ModelsResult(context.models.models(), place, context.models.absence())
+            place, starter = context.paths.library_dir, context.starter.status()
+            is_ready = starter.state is StarterState.READY
+            return ModelsResult(
+                context.models.models(),
+                place,
+                context.models.absence(),
+                starter.target_path.parent if is_ready else None,
+            )
         case "verify":
             return await _verify(args, context)
         case "repair":

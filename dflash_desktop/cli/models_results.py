@@ -72,6 +72,7 @@ class ModelsResult:
     models: tuple[InstalledModel, ...]
     library_dir: Path
     absence: Problem | None = None  # its disk is not there
+    starter_dir: Path | None = None  # it is installed there, beside the library
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md."""
@@ -86,8 +87,11 @@ class ModelsResult:
         """A line for each model, aligned."""
         if self.absence is not None:
             return f"{self.absence.headline} {self.absence.advice}"
+        place = self.starter_dir
+        starter = "" if place is None else f"The starter model is installed, in {place}\n"
         if not self.models:
-            return "There are no models yet. See: dflash-desktop pull --help"
+            other = "other " if starter else ""
+            return f"{starter}There are no {other}models yet. See: dflash-desktop pull --help"
         rows = [
             (
                 model.id,
@@ -99,7 +103,7 @@ class ModelsResult:
             for model in self.models
         ]
         total = format_bytes(sum(m.manifest.size_bytes for m in self.models if m.is_ours))
-        return f"{_table(rows)}\n\n{total} in {self.library_dir}"
+        return f"{_table(rows)}\n\n{starter}{total} in {self.library_dir}"
 
 
 @dataclass(frozen=True, slots=True)

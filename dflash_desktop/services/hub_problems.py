@@ -29,7 +29,8 @@ _PAGE: Final = (Remedy.OPEN_MODEL_PAGE, Remedy.ENTER_TOKEN, Remedy.RETRY)
 _SENTENCES: Final[Mapping[str, _Sentence]] = {
     "offline": _Sentence(
         "There is no connection to the internet.",
-        f"Check the network. The download goes on where it stopped. {_KEPT}",
+        f"Check the network, and the proxy or the mirror if you use one. {_KEPT}",
+        (Remedy.RETRY, Remedy.NETWORK_SETTINGS),
     ),
     "offline_mode": _Sentence(
         "Downloads are switched off on this machine: HF_HUB_OFFLINE is set.",

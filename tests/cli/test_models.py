@@ -220,3 +220,8 @@ def test_the_words_for_people_name_what_matters(model: InstalledModel, paths: Ap
     assert "verified" in text
     assert str(paths.library_dir) in text
     assert "pull" in ModelsResult((), paths.library_dir).as_text()
+    beside = paths.library_dir.parent / "starter"
+    for models in ((), (model,)):  # it is no part of the library, but a person has it
+        with_starter = ModelsResult(models, paths.library_dir, starter_dir=beside).as_text()
+        assert f"The starter model is installed, in {beside}" in with_starter
+        assert "There are no models" not in with_starter

@@ -81,6 +81,7 @@ def test_the_way_out_fits_the_fault() -> None:
     assert Remedy.ENTER_TOKEN in remedies("gated_no_token")
     assert remedies("gated_not_accepted")[0] is Remedy.OPEN_MODEL_PAGE
     assert Remedy.NETWORK_SETTINGS in remedies("certificate")
+    assert Remedy.NETWORK_SETTINGS in remedies("offline")  # a proxy or a mirror may be the way
     assert Remedy.RETRY not in remedies("unsafe_name")
     assert Remedy.MODEL_FOLDER in remedies("path_too_long")
 

@@ -186,7 +186,7 @@ def cards(state: CardState) -> tuple[PairCardContent, ...]:
     starter = PairCardContent(
         STARTER.id,
         STARTER.title,
-        starter_note(PIN),
+        starter_note(PIN, is_installed=is_here),
         state,
         facts,
         has_draft=True,

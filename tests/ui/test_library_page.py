@@ -161,6 +161,32 @@ async def test_damage_is_named_and_repair_is_offered(setup: Setup) -> None:
     await until(lambda: setup.says("config.json was fetched again. Every byte is right"))
 
 
+async def test_the_keyboard_stays_on_what_was_verified_and_repaired(setup: Setup) -> None:
+    def focused() -> str:
+        widget = setup.view.focusWidget()
+        return widget.text() if isinstance(widget, QPushButton) else ""
+
+    def by_keyboard(label: str) -> None:
+        buttons = setup.view.card.findChildren(QPushButton)
+        button = next(b for b in buttons if b.text() == label)
+        button.setFocus()
+        QTest.keyClick(button, Qt.Key.Key_Space)
+
+    setup.view.activateWindow()
+    by_keyboard("Verify")
+    await until(lambda: setup.says("Every byte is right"))
+    assert focused() == "Verify"
+    first = setup.library.known("owner/first")
+    (first.path / "config.json").write_bytes(b"[]")
+    by_keyboard("Verify")
+    await until(lambda: setup.says("config.json has other bytes"))
+    await until(lambda: "Repair" in setup.offers())
+    assert focused() == "Repair"
+    by_keyboard("Repair")
+    await until(lambda: setup.says("config.json was fetched again"))
+    assert focused() in ("Verify", "Repair")
+
+
 async def test_a_verification_that_is_cancelled_leaves_no_verdict(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,6 +358,12 @@ def test_the_facts_name_source_and_verification() -> None:
     added = dict(model_facts(MODELS[4], in_use_on="", now=NOW))
     assert added["From"] == "a folder that you added; it stays where it is"
     assert added["Verified"] == "not yet"
+
+
+def test_a_damaged_model_is_not_called_verified() -> None:
+    damaged = replace(MODELS[0], condition=ModelCondition.DAMAGED)
+    facts = dict(model_facts(damaged, in_use_on="", now=NOW))
+    assert facts["Verified"] == "checked today at 13:04, damaged"
 
 
 def test_the_largest_and_the_last_used_come_first_when_asked_for() -> None:

@@ -234,6 +234,14 @@ async def test_a_pair_shows_what_it_would_take_of_the_memory(setup: Setup) -> No
     assert any(text.startswith("free 2") for text in words())
 
 
+async def test_the_starter_that_is_here_is_not_said_to_be_downloaded(setup: Setup) -> None:
+    setup.presenter.refresh()
+    assert not any("to download" in text for text in words(setup.card(PIN.title)))
+    setup.starter.state = StarterState.MISSING
+    setup.presenter.refresh()
+    assert any("98.4 MB to download" in text for text in words(setup.card(PIN.title)))
+
+
 async def test_the_starter_cannot_be_taken_off(setup: Setup) -> None:
     assert setup.card(PIN.title).findChild(QToolButton) is None
 

@@ -63,6 +63,7 @@ class SpeedMeter(SurfaceFrame):
         self._stats: GenerationStats | None = None
         self._verdict: SpeedVerdict | None = None
         self._is_live = False
+        self._can_compare = True  # a target without a draft is its own speed
         self._number = Label(UNKNOWN, role=TextRole.NUMBER)
         self._number.setFont(interface_font(SIZE_NUMBER, tabular=True, semibold=True))
         self._unit = Label("tok/s", role=TextRole.MUTED)
@@ -195,10 +196,14 @@ class SpeedMeter(SurfaceFrame):
         self._draft_switch.setEnabled(is_attached)
         tip = "Use the draft for the next answers" if is_attached else draft.reason
         self._draft_switch.setToolTip(tip)
+        self._can_compare = is_attached
+        self._show_marks_button()
+        self._show_numbers()
 
     def show_draft_tokens(self, is_shown: bool) -> None:
         """Whether the draft's words are tinted."""
         self._marks.setChecked(is_shown)
+        self._show_marks_button()
 
     def show_context(self, used_tokens: int | None, context_tokens: int | None) -> None:
         """How full the context is; None while it is not known."""
@@ -207,6 +212,10 @@ class SpeedMeter(SurfaceFrame):
     def show_memory(self, use: MemoryUse | None) -> None:
         """What is taken of the memory; None while that is not known."""
         self._memory.show_use(use)
+
+    def _show_marks_button(self) -> None:
+        # Earlier answers in the chat may be tinted: it stays until that is off.
+        self._marks.setVisible(self._can_compare or self._marks.isChecked())
 
     def _on_tick(self) -> None:
         self._history.keep_point()
@@ -227,13 +236,14 @@ class SpeedMeter(SurfaceFrame):
         )
         ratio = _ratio(rate, stats, verdict, is_live=self._is_live)
         self._ratio.show_text(UNKNOWN if ratio is None else f"{significant(ratio)}x")
-        self._ratio.setVisible(baseline is not None)
+        self._ratio.setVisible(self._can_compare and baseline is not None)
+        self._compared.setVisible(self._can_compare)
         if verdict is None or baseline is None:
             self._compared.show_text("Not compared yet with the model's own speed here.")
         else:
             self._compared.show_text(_compared_with(verdict, baseline))
             self._compared.setToolTip(verdict.comparison)
-        self._measure.setVisible(baseline is None)
+        self._measure.setVisible(self._can_compare and baseline is None)
         per_step = stats.tokens_per_step if stats and stats.assistant_tokens else None
         share = stats.accepted_share if stats else None
         self._per_step.show_text(UNKNOWN if per_step is None else f"{per_step:.2f}")

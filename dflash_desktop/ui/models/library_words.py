@@ -126,7 +126,7 @@ def model_facts(
         ("Kind", ", ".join(part for part in kind if part)),
         ("Size", f"{format_bytes(manifest.size_bytes)} in {files}"),
         ("From", source),
-        ("Verified", _verified_words(manifest.verified_at, now)),
+        ("Verified", _verified_words(model, now)),
         ("Last used", f"now, on {in_use_on}" if in_use_on else _last_used(model, now)),
         ("Folder", str(model.path)),
     )
@@ -214,8 +214,12 @@ def _searched(model: InstalledModel) -> str:
     ).casefold()
 
 
-def _verified_words(when: datetime | None, now: datetime) -> str:
-    return "not yet" if when is None else f"{day_words(when, now)}, every byte"
+def _verified_words(model: InstalledModel, now: datetime) -> str:
+    when, is_bad = model.manifest.verified_at, model.condition is ModelCondition.DAMAGED
+    if when is None:
+        return "damaged" if is_bad else "not yet"
+    day = day_words(when, now)
+    return f"checked {day}, damaged" if is_bad else f"{day}, every byte"
 
 
 def _used_words(when: datetime | None, now: datetime) -> str:

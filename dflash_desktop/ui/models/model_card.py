@@ -138,8 +138,11 @@ class ModelCard(SurfaceFrame):
 
     def clear_progress(self) -> None:
         """A verification ended without an outcome."""
+        had_keyboard = self._has_keyboard_on_work()
         self._progress.hide()
         self._show_buttons()
+        if had_keyboard:
+            self._focus_work()
 
     def show_problem(self, problem: Problem) -> None:
         """Say why something could not be done."""
@@ -169,6 +172,7 @@ class ModelCard(SurfaceFrame):
         content = self._content
         if content is None:
             return
+        had_keyboard = self._has_keyboard_on_work()
         is_busy = not self._progress.isHidden() or not self._question.isHidden()
         is_there = content.condition is not ModelCondition.ABSENT
         is_bad = content.condition is ModelCondition.DAMAGED
@@ -177,6 +181,16 @@ class ModelCard(SurfaceFrame):
         self._verify.setVisible(not is_busy and is_there)
         self._repair.setVisible(not is_busy and is_there and is_bad and content.can_repair)
         self._remove.setVisible(not is_busy)
+        if had_keyboard and not is_busy:  # else Qt would move on to the next button of the card
+            self._focus_work()
+
+    def _focus_work(self) -> None:
+        (self._verify if self._repair.isHidden() else self._repair).setFocus()
+
+    def _has_keyboard_on_work(self) -> bool:
+        works: tuple[QWidget, ...] = (self._verify, self._repair, self._progress)
+        focused = self.focusWidget()
+        return focused is not None and any(w is focused or w.isAncestorOf(focused) for w in works)
 
     def _button(
         self,

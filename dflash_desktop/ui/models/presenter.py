@@ -137,7 +137,11 @@ class ModelsPresenter:
     def _starter_card(self, state: CardState, detail: str) -> PairCardContent:
         facts = (("State", detail),) if detail else ()
         return PairCardContent(
-            STARTER_PAIR_ID, self._pin.title, starter_note(self._pin), state, facts
+            STARTER_PAIR_ID,
+            self._pin.title,
+            starter_note(self._pin, is_installed=False),
+            state,
+            facts,
         )
 
     def _card(self, pair: PairFolders) -> PairCardContent:
@@ -158,7 +162,7 @@ class ModelsPresenter:
         return PairCardContent(
             pair_id=pair.id,
             title=pair.title,
-            note=starter_note(self._pin) if is_starter else pair.note,
+            note=starter_note(self._pin, is_installed=True) if is_starter else pair.note,
             state=state,
             facts=facts,
             has_draft=pair.draft_dir is not None,

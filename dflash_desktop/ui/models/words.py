@@ -110,12 +110,13 @@ def measured_fact(report: BenchReport | None) -> tuple[str, str]:
     )
 
 
-def starter_note(pin: StarterPin) -> str:
+def starter_note(pin: StarterPin, *, is_installed: bool) -> str:
     """What a person should know before using the starter model."""
+    size = "" if is_installed else f"{format_bytes(pin.size_bytes)} to download, "
+    licence = f"{size}licence {pin.licence}."
     return (
         "The starter model. It is small, for trying the program: quick, but it knows little and "
-        f"often gets things wrong. {format_bytes(pin.size_bytes)} to download, licence "
-        f"{pin.licence}."
+        f"often gets things wrong. {licence[:1].upper()}{licence[1:]}"
     )
 
 

@@ -11,6 +11,8 @@ from dflash_desktop.ui.theme import CONTROL_HEIGHT
 from dflash_desktop.ui.transfers.words import file_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtCore import QObject
     from PySide6.QtWidgets import QWidget
 
@@ -28,15 +30,17 @@ class FileModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._files: tuple[FileProgress, ...] = ()
+        self._names: tuple[str, ...] = ()
 
     def show_files(self, files: tuple[FileProgress, ...]) -> None:
         """Replace what is shown."""
         if files == self._files:
             return
-        is_same_list = [f.path for f in files] == [f.path for f in self._files]
+        is_same_list = [_key(f) for f in files] == [_key(f) for f in self._files]
         if not is_same_list:
             self.beginResetModel()
         self._files = files
+        self._names = self._names if is_same_list else tuple(_names(files))
         if is_same_list:
             self.dataChanged.emit(self.index(0, 1), self.index(len(files) - 1, 1))
         else:
@@ -57,11 +61,11 @@ class FileModel(QAbstractTableModel):
         file = self._files[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return file_words(file) if index.column() == 1 else file.path
+                return file_words(file) if index.column() == 1 else self._names[index.row()]
             case Qt.ItemDataRole.ToolTipRole:
                 return f"{file.repo_id}: {file.path}"
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{file.path}, {file_words(file)}"
+                return f"{self._names[index.row()]}, {file_words(file)}"
             case Qt.ItemDataRole.TextAlignmentRole if index.column() == 1:
                 return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
             case _:
@@ -77,6 +81,20 @@ class FileModel(QAbstractTableModel):
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             return _COLUMNS[section]
         return None
+
+
+def _key(file: FileProgress) -> tuple[str, str]:
+    return file.repo_id, file.path
+
+
+def _names(files: tuple[FileProgress, ...]) -> Iterator[str]:
+    """Of several repositories each file tells its own: all have an `openvino_model.bin`."""
+    repos = {file.repo_id for file in files}
+    short = {repo.rpartition("/")[2] for repo in repos}
+    for file in files:
+        # Two owners may have given the same name.
+        repo = file.repo_id.rpartition("/")[2] if len(short) == len(repos) else file.repo_id
+        yield f"{repo}/{file.path}" if len(repos) > 1 else file.path
 
 
 class FileList(QTableView):

@@ -145,6 +145,23 @@ def test_the_switch_asks_and_a_missing_draft_says_why_it_cannot(
     assert switch.toolTip() == "No draft was loaded."
 
 
+def test_a_model_without_a_draft_has_nothing_to_compare_or_to_tint(meter: SpeedMeter) -> None:
+    off = DraftUse(DraftState.OFF, "No draft was loaded.")
+    meter.show_draft(off, is_attached=False)
+    assert not any("compared" in text.lower() for text in shown(meter))
+    assert measure_button(meter).isHidden()
+    (tint,) = (b for b in meter.findChildren(QPushButton) if b.text() == "Show draft tokens")
+    assert tint.isHidden()
+    meter.begin_answer()
+    meter.take(replace(STATS, steps=312, assistant_tokens=0))
+    meter.end_answer()
+    assert measure_button(meter).isHidden()
+    meter.show_draft_tokens(True)  # of earlier answers: it can be taken off again
+    assert not tint.isHidden()
+    meter.show_draft(DraftUse(DraftState.ON, "", 3), is_attached=True)
+    assert not measure_button(meter).isHidden()
+
+
 def test_a_nearly_full_context_is_said_in_words(meter: SpeedMeter) -> None:
     meter.show_context(7000, 8192)
     assert "7,000 of 8,192 tokens" in shown(meter)

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QProgressBar, QPushButton, QToolButton, QWidget
 
-from dflash_desktop.domain.transfer import TransferState
+from dflash_desktop.domain.transfer import FileProgress, TransferState
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.transfers.file_list import FileList
 from dflash_desktop.ui.transfers.transfer_card import TransferCard
@@ -176,6 +176,26 @@ def test_files_are_shown_when_asked_for_and_follow(
     assert model.index(4, 1).data() == "1.60 GB of 4.80 GB"
     card.show_transfer(replace(transfer(), files=files(verified=5)))
     assert model.index(4, 1).data() == "4.80 GB, checked"
+
+
+def test_files_of_the_same_name_tell_their_repositories(
+    card_of: Callable[[Transfer], TransferCard],
+) -> None:
+    name = "openvino_model.bin"
+    for owners, told in (
+        (("OpenVINO/target", "z-lab/draft"), [f"target/{name}", f"draft/{name}"]),
+        (("one/same", "two/same"), [f"one/same/{name}", f"two/same/{name}"]),
+        (("one/alone",), [name]),
+    ):
+        of = tuple(FileProgress(owner, name, 0, 5) for owner in owners)
+        card = card_of(replace(transfer(), files=of))
+        shown_buttons(card)["1 file" if len(of) == 1 else "2 files"].click()
+        view = card.findChild(FileList)
+        assert isinstance(view, FileList)
+        rows = [view.model().index(row, 0) for row in range(len(of))]
+        assert [row.data() for row in rows] == told
+        spoken = rows[0].data(Qt.ItemDataRole.AccessibleTextRole)
+        assert spoken.startswith(told[0])
 
 
 def test_the_order_is_changed_by_buttons_and_keys(
