@@ -1,8 +1,8 @@
 """The command line, `dflash-desktop COMMAND`: find the command, run it, print the outcome.
 
 Exit codes: 0 done, 1 a fault that is explained, 2 wrong usage, 130 interrupted by the person,
-141 the reader of our output went away. `verify`, `repair` and `check` answer with 1 and
-2 too, as their help says, and `self-test` with 1.
+141 the reader of our output went away. Commands whose exit code grades (`verify`, `check` …)
+answer with 1 and 2 as their help says, and with 2 to a fault.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, cast
 
 from dflash_desktop import __version__
 from dflash_desktop.cli.context import CommandContext
-from dflash_desktop.cli.result import JSON_VERSION, PrintedResult, ResultWithExitCode
+from dflash_desktop.cli.result import (
+    EXIT_FAULT,
+    JSON_VERSION,
+    PrintedResult,
+    ResultWithExitCode,
+    fault_code_of,
+)
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
 
 if TYPE_CHECKING:
@@ -31,7 +37,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 EXIT_OK = 0
-EXIT_FAULT = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 EXIT_READER_GONE = 141
@@ -189,8 +194,10 @@ def main(
 
 def _answer(arguments: Sequence[str], open_context: Callable[[], CommandContext]) -> int:
     as_json = "--json" in arguments
+    fault_code = EXIT_FAULT
     try:
         args = build_parser(arguments).parse_args(arguments)
+        fault_code = fault_code_of(args)
         output, exit_code = _run(COMMANDS[args.command], args, open_context)
     except SystemExit as end:  # --help and --version
         return EXIT_OK if end.code is None else int(end.code)
@@ -199,7 +206,7 @@ def _answer(arguments: Sequence[str], open_context: Callable[[], CommandContext]
         return EXIT_USAGE
     except AppError as error:
         _report(error.problem, as_json=as_json)
-        return EXIT_FAULT
+        return fault_code
     except (KeyboardInterrupt, CancelledByPersonError):
         _report(INTERRUPTED, as_json=as_json)
         return EXIT_INTERRUPTED

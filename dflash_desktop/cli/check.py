@@ -14,6 +14,7 @@ from dflash_desktop.cli.pair_options import (
     chosen_precision,
     pair_loading,
 )
+from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.check_words import TEXT_SENTENCES, VERDICT_SENTENCES
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 HELP = """Run a target with and without its draft, and say whether the pair works, and if not, why.
 
 Answers five built-in questions both ways, under a minute for small pairs. The exit code is 0 when
-the draft works, 1 when it is useless or slower, and 2 when it cannot run or changes the text.
+the draft works, 1 when it is useless or slower, and 2 when it cannot run or changes the text. A
+fault is 2 as well: nothing says that it is good.
 
 examples:
   dflash-desktop check starter
@@ -53,6 +55,7 @@ _EXIT_CODES = {
 def add_arguments(parser: ArgumentParser) -> None:
     """The models, and where they run."""
     add_model_arguments(parser)
+    answer_with_grades(parser)
     add_run_arguments(parser)
     parser.add_argument(
         "--precisions",

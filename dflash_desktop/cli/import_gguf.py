@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.finding_words import finding_form, finding_paragraph
 from dflash_desktop.cli.progress import StepProgress
+from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.gguf_import import ImportedModel, ImportWeights
 from dflash_desktop.domain.pair_contract import Weight
 from dflash_desktop.domain.units import format_bytes
@@ -23,6 +24,7 @@ HELP = """Make a model of the library from a GGUF file, with the marks that a dr
 Llama, Qwen2 and Qwen3 models are converted, from files with F16, Q4_0, Q4_1, Q4_K, Q6_K or Q8_0
 weights. The file is checked before anything native reads it, converted in a process of its own,
 and only read. The exit code is 0, or 1 when the runtime leaves something out that may matter.
+A fault is 2 as well: nothing says that it is good.
 
 examples:
   dflash-desktop import Qwen3-4B-Q4_K_M.gguf
@@ -32,6 +34,7 @@ examples:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The file, `--name`, `--weights`."""
+    answer_with_grades(parser)
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="the .gguf file, or its first part"
     )

@@ -16,6 +16,7 @@ from dflash_desktop.cli.models_results import (
     ReportsResult,
 )
 from dflash_desktop.cli.progress import ByteProgress
+from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.library import LeftoverKind, ModelCondition
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.starter import StarterState
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 HELP = """The models on this disk: list, verify, repair, remove, add, move, leftovers, cache.
 
 Whatever is deleted is first seen to be wholly the program's own; an added folder is never touched.
-The exit code is 0 when all is good, 1 when a model is damaged or something was refused, and 2 for
-wrong usage.
+The exit code is 0 when all is good, 1 when something was refused, and 2 for wrong usage. That of
+`verify` and `repair` is 1 when a model is damaged. A fault is 2 as well: nothing says that
+it is good.
 
 examples:
   dflash-desktop models list --json
@@ -78,6 +80,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parsers["remove"].add_argument(
         "--dry-run", action="store_true", help="only say what would be freed"
     )
+    for name in ("verify", "repair"):
+        answer_with_grades(parsers[name])
     parsers["add"].add_argument("folder", type=Path, metavar="FOLDER")
     parsers["add"].add_argument("--title", default="", help="how the window calls it")
     parsers["move"].add_argument("folder", type=Path, metavar="FOLDER", help="the new place")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
 from dflash_desktop.cli.model_arguments import add_models_or_else, chosen_models
+from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.ovms_files import ServedPair, configure_command, serve_command
 from dflash_desktop.domain.ovms_log import LogReading, LogVerdict
 from dflash_desktop.domain.pair_contract import Finding, Verdict, Weight, verdict_of
@@ -25,7 +26,8 @@ HELP = """Serve a pair with OpenVINO Model Server: write its files, or judge its
 Writes graph.pbtxt and ovms_config.json for a pair that keeps the contract, and prints the command
 lines that start the server; nothing is started or sent. --check-log reads a log of the server (-:
 from standard input) and says whether the draft was attached as DFlash. Exit codes: 0 good, 1
-warnings or not sure, 2 the pair is blocked or the draft is not attached.
+warnings or not sure, 2 the pair is blocked or the draft is not attached. A fault is 2 as well:
+nothing says that it is good.
 
 examples:
   dflash-desktop ovms starter --output serve
@@ -46,6 +48,7 @@ _VISION_GRAPH = "openvino_language_model.xml"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The pair and what to make of it, or a log."""
+    answer_with_grades(parser)
     add_models_or_else(parser).add_argument(
         "--check-log", metavar="FILE", help="the server's log, or - to paste it; no pair is needed"
     )

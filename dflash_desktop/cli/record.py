@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.model_arguments import add_models_or_else, chosen_models
 from dflash_desktop.cli.progress import ByteProgress
+from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.record_comparison import Explains, RecordDifference, compare_records
 from dflash_desktop.domain.reproducibility import PairRecord
 from dflash_desktop.domain.units import format_rate, format_speedup
@@ -23,7 +24,8 @@ HELP = """Write down everything that decides how fast a pair is here, to share a
 One JSON file with hashes of all files, versions, device and driver, what the contract finds and
 what was measured; no folders, names or other private things. --compare says what differs between
 two records and whether it can explain a difference in speed. Exit codes: those of `verify` for a
-record; for --compare 0 when nothing can explain a difference, else 1.
+record; for --compare 0 when nothing can explain a difference, else 1. A fault is 2 as
+well: nothing says that it is good.
 
 examples:
   dflash-desktop record starter --output mine.json
@@ -36,6 +38,7 @@ _EXIT_CODES = {"good": 0, "warnings": 1, "blocked": 2}
 
 def add_arguments(parser: ArgumentParser) -> None:
     """The pair and the file, or two files."""
+    answer_with_grades(parser)
     add_models_or_else(parser).add_argument(
         "--compare", nargs=2, type=Path, metavar=("A", "B"), help="two records; no pair is needed"
     )

@@ -14,6 +14,7 @@ from dflash_desktop.cli.model_arguments import (
     own_command,
 )
 from dflash_desktop.cli.pair_options import add_run_arguments
+from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.pair_contract import Finding, Subject, Weight
@@ -32,7 +33,7 @@ HELP = """Mend what metadata alone can mend in a target and its draft, without a
 Adds or replaces the entry that tells a draft where the target's layers can be read, and restores a
 draft's own entries from config.json. Weights are never touched, the files from before stay beside
 the new ones, and --undo puts them back. What is not certain is not guessed. The exit code is that
-of `verify` afterwards.
+of `verify` afterwards. A fault is 2 as well: nothing says that it is good.
 
 examples:
   dflash-desktop repair models/Llama-3.2-3B-int4-ov
@@ -52,6 +53,7 @@ _ACCEPTED = (CheckVerdict.WORKING, CheckVerdict.SLOWER)
 def add_arguments(parser: ArgumentParser) -> None:
     """The models, `--checkpoint`, `--undo`."""
     add_model_arguments(parser)
+    answer_with_grades(parser)
     parser.add_argument(
         "--checkpoint",
         type=Path,

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 JSON_VERSION = 1
 """Rises when a field of any JSON form goes away or changes its meaning, not for new fields."""
+
+
+EXIT_FAULT: Final = 1
+EXIT_FAULT_OF_GRADED: Final = 2
+_FAULT_CODE: Final = "exit_code_of_fault"
+
+
+def answer_with_grades(parser: ArgumentParser) -> None:
+    """Of a command whose exit code grades: 1 is a grade already, so that a fault answers with 2.
+
+    Who asks whether something is good must not take a folder that is not there for a warning.
+    """
+    parser.set_defaults(**{_FAULT_CODE: EXIT_FAULT_OF_GRADED})
+
+
+def fault_code_of(args: Namespace) -> int:
+    """The exit code of a fault in the command that these arguments chose."""
+    return int(getattr(args, _FAULT_CODE, EXIT_FAULT))
 
 
 class Result(Protocol):

@@ -12,6 +12,7 @@ from dflash_desktop.cli.model_arguments import (
     chosen_models,
     own_command,
 )
+from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.check_words import CONTRACT_SENTENCES
 from dflash_desktop.domain.memory_budget import budget_of
 from dflash_desktop.domain.pair_contract import Finding, Verdict, check_contract, verdict_of
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 HELP = """Check a target and its draft without loading them: what fails, what is doubtful, and why.
 
 Reads graphs, config.json and tokenizers, never weights. The exit code is 0 when all is good,
-1 with warnings, and 2 when the pair cannot work.
+1 with warnings, and 2 when the pair cannot work. A fault is 2 as well: nothing says that
+it is good.
 
 examples:
   dflash-desktop verify starter
@@ -38,6 +40,7 @@ examples:
 def add_arguments(parser: ArgumentParser) -> None:
     """The target, and the draft if there is one."""
     add_model_arguments(parser)
+    answer_with_grades(parser)
 
 
 async def run(args: Namespace, context: CommandContext) -> VerifyResult:

@@ -31,7 +31,7 @@ def test_a_small_file_in_the_documented_form(tmp_path: Path) -> None:
     code, verified = run("verify", "Tiny", env=home)
     assert (code, verified["verdict"]) == (0, "good")
     code, refused = run("import", path, env=home)
-    assert code == 1
+    assert code == 2
     assert_documented("error", refused)
     assert refused["error"]["code"] == "name_taken"  # type: ignore[index]
 
@@ -39,5 +39,5 @@ def test_a_small_file_in_the_documented_form(tmp_path: Path) -> None:
 def test_a_file_that_is_no_gguf_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.gguf").write_bytes(b"<html>")
     code, printed = run("import", str(tmp_path / "x.gguf"))
-    assert code == 1
+    assert code == 2
     assert_documented("error", printed)

@@ -64,7 +64,7 @@ def test_files_of_somebody_else_stay(
     (tmp_path / "out" / "graph.pbtxt").write_text("node: {}", encoding="utf-8")
     code, printed = ovms(target, draft, tmp_path / "out")
 
-    assert code == 1
+    assert code == 2
     assert printed["error"]["code"] == "output_taken"
     assert (tmp_path / "out" / "graph.pbtxt").read_text("utf-8") == "node: {}"
 
@@ -100,5 +100,5 @@ def test_neither_a_pair_nor_a_log_is_wrong_usage() -> None:
 def test_a_target_alone_or_a_log_that_is_not_there_is_an_error(target: ModelFiles) -> None:
     for arguments in (["ovms", str(target.folder)], ["ovms", "--check-log", "nowhere.log"]):
         code, printed = run(*arguments)
-        assert code == 1
+        assert code == 2
         assert_documented("error", printed)

@@ -78,6 +78,6 @@ def test_what_is_no_record_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{}", encoding="utf-8")
     for arguments in (["--compare", str(tmp_path / "x.json"), "no.json"], ["nowhere"]):
         code, printed = run("record", *arguments)
-        assert code == 1
+        assert code == 2
         assert_documented("error", printed)
     assert run("record")[0] == 2

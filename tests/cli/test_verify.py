@@ -76,7 +76,7 @@ def test_what_it_needs_of_the_memory_is_told(target: ModelFiles, draft: ModelFil
 def test_neither_a_folder_nor_a_pair_is_an_error() -> None:
     code, printed = run("verify", "nowhere")
 
-    assert code == 1
+    assert code == 2
     assert_documented("error", printed)
 
 
