@@ -157,7 +157,7 @@ async def test_what_is_said_about_a_dropped_file_is_in_view(page: Page, gguf: Pa
     page.drop(gguf)
     await until(lambda: page.name == "Tiny")
     await until(lambda: not page.button("Import").visibleRegion().isEmpty())
-    assert page.pane.window().focusWidget() is page.button("Import")
+    await until(lambda: page.pane.window().focusWidget() is page.button("Import"))
 
 
 async def test_a_dragged_file_is_named_over_the_page_until_it_leaves(
