@@ -103,7 +103,7 @@ class VerifyResult:
             )
         commands: list[str] = []
         names = map(str, self.folders)
-        if any(finding.remedy.startswith("Repair it") for finding in self.findings):
+        if any(finding.is_repairable for finding in self.findings):
             commands.append(f"Repair: {own_command('repair', *names)}")
         elif verdict is Verdict.WARNINGS and len(self.folders) > 1:
             commands.append(f"Check: {own_command('check', *names)}")

@@ -15,7 +15,13 @@ from dflash_desktop.domain.locators import (
 )
 from dflash_desktop.domain.model_facts import is_yes, parse_integer, parse_layer_ids
 from dflash_desktop.domain.pair_contract import Finding, Subject
-from dflash_desktop.domain.pair_contract.draft_metadata import metadata_contradiction
+from dflash_desktop.domain.pair_contract.draft_metadata import (
+    LAYERS,
+    MARKER,
+    MASK,
+    checkpoint_entries,
+    metadata_contradiction,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,9 +32,6 @@ CONFIG_FILE: Final = "config.json"
 
 _LOCATOR_CODES: Final = ("locator_", "locators_")
 _TOKENIZER_CODES: Final = frozenset({"tokenizer_missing", "tokenizer_vocabulary"})
-_MARKER: Final = ("dflash_mode",)
-_MASK: Final = ("dflash", "mask_token_id")
-_LAYERS: Final = ("dflash", "target_layer_ids")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +148,11 @@ def _draft_metadata(
                 "the draft again.",
             )
         return
-    wanted = {_MARKER: "True", _MASK: str(mask), _LAYERS: ",".join(map(str, layers))}
+    wanted = checkpoint_entries(checkpoint)
     holds = {
-        _MARKER: is_yes(draft.rt_info(*_MARKER)),
-        _MASK: parse_integer(draft.rt_info(*_MASK) or "") == mask,
-        _LAYERS: parse_layer_ids(draft.rt_info(*_LAYERS) or "") == layers,
+        MARKER: is_yes(draft.rt_info(*MARKER)),
+        MASK: parse_integer(draft.rt_info(*MASK) or "") == mask,
+        LAYERS: parse_layer_ids(draft.rt_info(*LAYERS) or "") == layers,
     }
     missing = {path: value for path, value in wanted.items() if not holds[path]}
     if not missing:

@@ -52,7 +52,7 @@ def test_a_blocked_pair_is_refused_and_nothing_is_written(
 
     assert code == 2
     assert printed["verdict"] == "blocked"
-    assert printed["findings"][0]["code"] == "target_layer_outside"
+    assert printed["findings"][1]["code"] == "target_layer_outside"
     assert not printed["files"]
     assert not (tmp_path / "out").exists()
 

@@ -28,8 +28,9 @@ def test_a_blocked_pair_in_the_documented_form(target: ModelFiles, draft: ModelF
     assert printed["verdict"] == "blocked"
     findings = printed["findings"]
     assert isinstance(findings, list)
-    assert findings[0]["code"] == "target_layer_outside"
-    assert (findings[0]["severity"], findings[0]["subject"]) == ("block", "pair")
+    assert findings[0]["code"] == "draft_metadata_differs"  # the cause, which a repair mends
+    assert findings[1]["code"] == "target_layer_outside"
+    assert (findings[1]["severity"], findings[1]["subject"]) == ("block", "pair")
 
 
 def test_the_exit_code_tells_the_verdict(target: ModelFiles, draft: ModelFiles) -> None:
@@ -42,6 +43,7 @@ def test_the_exit_code_tells_the_verdict(target: ModelFiles, draft: ModelFiles) 
 
 def test_the_words_name_the_fault_and_what_to_do(target: ModelFiles, draft: ModelFiles) -> None:
     draft.edit("1,2,3", "1,2")
+    draft.configure(dflash_config={"mask_token_id": 3, "target_layer_ids": [1, 2]})
     text = verified(target, draft).as_text()
 
     assert text.startswith("This cannot work.\n\nFails: pair, openvino_model.xml")

@@ -17,8 +17,9 @@ from dflash_desktop.domain.pair_contract import (
     verdict_of,
 )
 from dflash_desktop.services.model_inspection import check_folders, inspect_model
+from dflash_desktop.services.repair import ModelRepair
 from tests.fakes.damaged_pairs import BLOCKING, WARNING, make_vision, strip_locators
-from tests.fakes.ir_models import ModelFiles, write_draft, write_target
+from tests.fakes.ir_models import ModelFiles, locators, write_draft, write_target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +63,56 @@ def test_what_cannot_work_is_blocked_by_its_code_alone(pair: Pair, name: str) ->
     assert blocking.expected
     assert blocking.found
     assert blocking.remedy
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "target layer 48",
+        "first layer beyond the last",
+        "two of three layers",
+        "four layers instead of three",
+        "mask token of a large vocabulary",
+    ],
+)
+def test_what_a_repair_mends_comes_first_and_nobody_is_sent_to_another_draft(
+    pair: Pair, name: str
+) -> None:
+    code, damage = BLOCKING[name]
+    damage(pair.target, pair.draft)
+    cause, consequence, *facts = pair.findings()
+    assert (cause.code, cause.weight) == ("draft_metadata_differs", Weight.WARN)
+    assert (consequence.code, consequence.weight) == (code, Weight.BLOCK)
+    assert cause.is_repairable
+    assert consequence.is_repairable
+    assert all(fact.weight is Weight.INFO for fact in facts)
+
+    ModelRepair(added_dir=pair.target.folder.parent / "added").repair(
+        pair.target.folder, pair.draft.folder
+    )
+    assert verdict_of(pair.findings()) is Verdict.GOOD
+
+
+def test_what_the_repair_leaves_keeps_its_own_advice(pair: Pair) -> None:
+    """A draft of a deeper target, of which another entry is wrong as well."""
+    pair.draft.configure(dflash_config={"mask_token_id": 3, "target_layer_ids": [1, 2, 48]})
+    pair.draft.edit("1,2,3", "1,2,48")
+    pair.draft.edit('id value="3"', 'id value="4"')
+    outside, differs = pair.findings()[:2]
+    assert (outside.code, differs.code) == ("target_layer_outside", "draft_metadata_differs")
+    assert "another" not in outside.remedy
+    assert "Choose the draft" in outside.remedy
+    assert differs.is_repairable
+
+
+def test_a_damaged_entry_of_the_target_does_not_make_it_look_shallow(pair: Pair) -> None:
+    """Without config.json the number of layers is told by the entry that is damaged."""
+    pair.target.remove("config.json")
+    gone = {"producer": "gone", "output_index": 0}
+    pair.target.annotate({"layers": {"0": locators()["0"], "1": gone}})
+    blocking = [one for one in pair.findings() if one.weight is Weight.BLOCK]
+    assert [one.code for one in blocking] == ["locator_producer_missing", "target_layer_outside"]
+    assert all(one.is_repairable for one in blocking)
 
 
 @pytest.mark.parametrize("name", WARNING)

@@ -6,10 +6,11 @@ measurement can tell warns at most.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.pair_contract import (
+    after_repair,
     draft_metadata,
     draft_rules,
     locator_rules,
@@ -42,8 +43,6 @@ __all__ = [
     "verdict_of",
 ]
 
-_ORDER = (Weight.BLOCK, Weight.WARN, Weight.INFO)
-
 _Rule = tuple[Subject, str, "Iterator[Finding]"]  # whose, what holds if it finds nothing, the rule
 
 
@@ -57,7 +56,7 @@ class PassedRule:
 
 @dataclass(frozen=True, slots=True)
 class ContractResult:
-    """All findings, the worst first, and the rules that had nothing to warn of."""
+    """All findings as `check_contract` orders them, and the rules that had nothing to warn of."""
 
     findings: tuple[Finding, ...]
     passed: tuple[PassedRule, ...]
@@ -68,6 +67,7 @@ def check_contract(
 ) -> tuple[Finding, ...]:
     """All findings, the worst first; without `draft` those of the target alone.
 
+    What a repair can mend stands before what comes from it (see `after_repair`).
     `runtime` is the installed OpenVINO GenAI's version; None when it is not known.
     """
     return check_rules(target, draft, runtime=runtime).findings
@@ -77,6 +77,16 @@ def check_rules(
     target: ModelFacts, draft: ModelFacts | None, *, runtime: str | None
 ) -> ContractResult:
     """Like `check_contract`, with what holds. A graph that cannot be read leaves that open."""
+    result = _judge(target, draft, runtime)
+    left = result.findings
+    if draft is not None and any(finding.is_repairable for finding in result.findings):
+        mended = after_repair.repaired(target, draft, result.findings)
+        left = _judge(*mended, runtime).findings
+    return replace(result, findings=after_repair.causes_first(result.findings, left))
+
+
+def _judge(target: ModelFacts, draft: ModelFacts | None, runtime: str | None) -> ContractResult:
+    """All findings in the order of the rules, and the rules that had nothing to warn of."""
     open_subjects = {
         subject
         for subject, model in ((Subject.TARGET, target), (Subject.DRAFT, draft))
@@ -91,8 +101,7 @@ def check_rules(
         findings += found
         if subject not in open_subjects and all(f.weight is Weight.INFO for f in found):
             passed.append(PassedRule(subject, words))
-    ranked = sorted(findings, key=lambda finding: _ORDER.index(finding.weight))
-    return ContractResult(tuple(ranked), tuple(passed))
+    return ContractResult(tuple(findings), tuple(passed))
 
 
 def _rules(target: ModelFacts, draft: ModelFacts | None, runtime: str | None) -> Iterator[_Rule]:

@@ -10,9 +10,12 @@ from dflash_desktop.domain.pair_contract.finding import Finding, Subject, Weight
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from dflash_desktop.domain.model_facts import ModelFacts
+    from dflash_desktop.domain.model_facts import ConfigFacts, ModelFacts
 
 EXPORT_AGAIN: Final = "Export the draft again, or use the target without a draft."
+MARKER: Final = ("dflash_mode",)
+MASK: Final = ("dflash", "mask_token_id")
+LAYERS: Final = ("dflash", "target_layer_ids")
 _REPAIR: Final = "Repair it: the entries are taken from config.json, and that can be undone."
 
 
@@ -92,6 +95,17 @@ def metadata_remedy(draft: ModelFacts) -> str:
     if not draft.is_built_like_dflash() or mask is None or not layers:
         return EXPORT_AGAIN
     return EXPORT_AGAIN if metadata_contradiction(draft, layers) else _REPAIR
+
+
+def checkpoint_entries(checkpoint: ConfigFacts) -> dict[tuple[str, ...], str]:
+    """What the runtime reads of a draft's rt_info, as its config.json has it, by path.
+
+    Empty where it does not name both the mask token and the target's layers.
+    """
+    mask, layers = checkpoint.mask_token_id, checkpoint.target_layer_ids
+    if mask is None or not layers:
+        return {}
+    return {MARKER: "True", MASK: str(mask), LAYERS: ",".join(map(str, layers))}
 
 
 def metadata_contradiction(draft: ModelFacts, layers: Sequence[int]) -> str:

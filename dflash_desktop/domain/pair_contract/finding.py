@@ -46,6 +46,11 @@ class Finding:
     where: str  # the file
     remedy: str = ""
 
+    @property
+    def is_repairable(self) -> bool:
+        """Whether `repair` mends it, and no other model or export is needed."""
+        return self.remedy.startswith("Repair it")
+
 
 def verdict_of(findings: Iterable[Finding]) -> Verdict:
     """What the findings mean together."""
