@@ -179,7 +179,7 @@ def _named(path: Path, found: tuple[Leftover, ...]) -> Leftover:
     raise AppError(
         Problem(
             code="no_leftover",
-            headline=f"{path} is not left over from anything.",
+            headline=f"“{path}” is not left over from anything.",
             advice="See what is: dflash-desktop models leftovers",
         )
     )

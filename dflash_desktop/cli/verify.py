@@ -105,9 +105,15 @@ class VerifyResult:
         names = map(str, self.folders)
         if any(finding.is_repairable for finding in self.findings):
             commands.append(f"Repair: {own_command('repair', *names)}")
-        elif verdict is Verdict.WARNINGS and len(self.folders) > 1:
+        elif self._asks_for_check(verdict):
             commands.append(f"Check: {own_command('check', *names)}")
         return "\n\n".join((CONTRACT_SENTENCES[verdict], *memory, *paragraphs, *commands))
+
+    def _asks_for_check(self, verdict: Verdict) -> bool:
+        """Whether a finding, be it only a note, sends to a check, of which the command is told."""
+        says_so = any("Check whether it pays" in finding.remedy for finding in self.findings)
+        is_pair = len(self.folders) > 1
+        return is_pair and (verdict is Verdict.WARNINGS or (verdict is Verdict.GOOD and says_so))
 
 
 def _needed_bytes(sizes: PairSizes, *, runs_on_cpu: bool) -> int:

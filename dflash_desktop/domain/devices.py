@@ -119,7 +119,7 @@ def _not_the_one(wanted: str, usable: tuple[Device, ...], *, how_many: int) -> P
     why = "" if is_openvino_name(wanted) else " It was taken out, or its driver does not start."
     return Problem(
         code="device_missing",
-        headline=f"{wanted} is not available on this machine.",
+        headline=f"“{wanted}” is not available on this machine.",
         advice=f"Found: {found or 'none'}.{why} Choose one of these, or check the graphics "
         "driver and try again.",
         remedies=(Remedy.CHOOSE_DEVICE, Remedy.USE_CPU, Remedy.RETRY),

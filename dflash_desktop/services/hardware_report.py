@@ -137,7 +137,7 @@ def read_report(file: Path) -> HardwareReport:
         raise AppError(
             Problem(
                 code="hardware_file_missing",
-                headline=f"{file} could not be read: {error.strerror}.",
+                headline=f"“{file}” could not be read: {error.strerror}.",
                 advice="Name a file that was written with: dflash-desktop doctor --json",
             )
         ) from error
@@ -145,7 +145,7 @@ def read_report(file: Path) -> HardwareReport:
         raise AppError(
             Problem(
                 code="hardware_file_invalid",
-                headline=f"{file} is not a hardware report: {error}.",
+                headline=f"“{file}” is not a hardware report: {error}.",
                 advice="Write one with: dflash-desktop doctor --json",
             )
         ) from error

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from dflash_desktop import __version__
 from dflash_desktop.cli.doctor import DoctorResult
 from dflash_desktop.cli.doctor import diagnose as diagnose_machine
-from dflash_desktop.domain.devices import Device, DeviceReport
+from dflash_desktop.domain.devices import Device, DeviceReport, choose_device
 from dflash_desktop.domain.hardware import Power, SystemMemory
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.system_facts import SystemFacts, hardware_report
 
 CPU = Device(id="CPU", full_name="Intel(R) Core(TM) Ultra 7 258V")
@@ -104,3 +107,9 @@ def test_packages_of_different_releases_are_told() -> None:
     mixed = replace(report(CPU), genai_version="2026.3.0.0")
 
     assert "OpenVINO GenAI 2026.3.0" in diagnose(mixed).findings[0].headline
+
+
+def test_a_device_that_is_not_there_is_named_in_quotes() -> None:
+    with pytest.raises(AppError) as raised:
+        choose_device(report(CPU, ARC), "XYZ")
+    assert raised.value.problem.headline.startswith("“XYZ” is not available")

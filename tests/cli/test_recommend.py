@@ -172,7 +172,10 @@ def test_a_broken_report_is_a_fault_in_words(command: Command, tmp_path: Path, n
     code, printed = command.run(name, "--hardware", str(file))
 
     assert code == 1
-    assert "is not a hardware report" in printed
+    assert f"“{file}” is not a hardware report" in printed
+    code, printed = command.run(name, "--hardware", str(tmp_path / "nope"))
+    assert code == 1
+    assert f"“{tmp_path / 'nope'}” could not be read" in printed
 
 
 def test_doctor_reads_a_recorded_machine(command: Command) -> None:

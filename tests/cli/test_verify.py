@@ -53,6 +53,11 @@ def test_the_words_name_the_fault_and_what_to_do(target: ModelFiles, draft: Mode
 
 
 def test_the_next_command_is_told_with_its_folders(target: ModelFiles, draft: ModelFiles) -> None:
+    both = own_command("check", str(target.folder), str(draft.folder))
+    note = verified(target, draft)
+    assert note.findings[-1].remedy == "Check whether it pays."  # of a pair that is good
+    assert note.as_text().endswith(f"Check: {both}")
+    assert "Check:" not in verified_folders(target.folder, None).as_text()
     draft.edit('"beam_idx"', '"index"')
     both = own_command("check", str(target.folder), str(draft.folder))
     assert verified(target, draft).as_text().endswith(f"Check: {both}")

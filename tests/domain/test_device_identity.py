@@ -71,7 +71,7 @@ def test_a_card_that_is_gone_is_a_problem_with_choices_and_never_the_processor()
 
     problem = error.value.problem
     assert problem.code == "device_missing"
-    assert problem.headline.startswith("Intel(R) Arc(TM) B580 Graphics")
+    assert problem.headline.startswith("“Intel(R) Arc(TM) B580 Graphics")
     assert "UHD Graphics 770" in problem.advice
     assert {Remedy.CHOOSE_DEVICE, Remedy.USE_CPU} <= set(problem.remedies)
 
