@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflash_desktop.services.catalogue_store import load_catalogue_with_own, load_known_drivers
+from dflash_desktop.services.installed_pairs import is_whole
 from dflash_desktop.ui.wizard.pane import WizardPane
 from dflash_desktop.ui.wizard.parts import SetupParts
 from dflash_desktop.ui.wizard.presenter import WizardPresenter
@@ -38,6 +39,7 @@ def build_setup(
         starter=services.starter,
         transfers=services.downloads,
         find_loadable=services.library.find,
+        is_whole=lambda repo_id: is_whole(services.models.models(), repo_id),
         reclaimable_bytes=services.memory.reclaimable_bytes,
         engine=services.engine,
         settings=services.settings,

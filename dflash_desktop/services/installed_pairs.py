@@ -72,6 +72,14 @@ def installed_pairs(
     return (*pairs, *alone)
 
 
+def is_whole(models: Sequence[InstalledModel], repository: str) -> bool:
+    """Whether the model of this repository is here, and nothing is known to be wrong with it."""
+    usable = (model for model in models if model.condition in _USABLE)
+    return (
+        _find(repository, {name: model for model in usable for name in _names(model)}) is not None
+    )
+
+
 def _catalogue(own_pairs_file: Path) -> Catalogue:
     # Listing models must not wait for this import.
     from dflash_desktop.services.catalogue_store import load_catalogue

@@ -125,6 +125,7 @@ def choosing(
     context: int = 8192,
     is_all: bool = False,
     is_why: bool = False,
+    is_here: bool = False,
 ) -> QWidget:
     """The second page on a recorded machine."""
     made = pane(theme, SetupStep.CHOOSE)
@@ -134,13 +135,16 @@ def choosing(
         runtime=RUNTIME,
         context_tokens=context,
         pin=PIN,
-        is_starter_installed=False,
+        is_starter_installed=is_here,
+        is_installed=lambda _: is_here,
         wanted_id="",
     )
     made.choose.show_context(context)
     made.choose.show_choices(choices)
     chosen = choices.find(choices.chosen_id)
-    made.show_next(why_not="" if chosen is None else chosen.why_not)
+    made.show_next(
+        "Use it" if is_here else "Get it", why_not="" if chosen is None else chosen.why_not
+    )
     for card in made.choose.findChildren(ChoiceCard)[: 1 if is_why else 0]:
         card.fold_button.click()
     if is_all:

@@ -26,6 +26,7 @@ _SIZES: Final = (
     (6_000_000_000, "Everyday questions, summaries and short texts, quickly."),
     (15_000_000_000, "A good all-rounder: longer texts, explanations and code."),
 )
+_INSTALLED: Final = "Is installed already"
 _LARGE: Final = "For demanding questions, long texts and code."
 
 
@@ -53,8 +54,10 @@ class ChoiceContent:
         return self.pair_id == STARTER_PAIR_ID
 
 
-def choice_content(one: Recommendation, *, usable_bytes: int) -> ChoiceContent:
-    """The card of a recommendation."""
+def choice_content(
+    one: Recommendation, *, usable_bytes: int, is_installed: bool = False
+) -> ChoiceContent:
+    """The card of a recommendation; what is here already is not said to be downloaded."""
     pair, budget = one.pair, one.budget
     parts = () if budget is None else parts_of_budget(budget, usable_bytes)
     repository = pair.target.repository
@@ -67,7 +70,7 @@ def choice_content(one: Recommendation, *, usable_bytes: int) -> ChoiceContent:
         usable_bytes=usable_bytes,
         fit=_fit(one),
         speed=_speed(pair),
-        origin=_origin(one),
+        origin=_origin(one, is_installed=is_installed),
         reasons=(*_upper(one.reasons), *(f"Missing: {part}" for part in one.missing)),
         why_not=_why_not(one),
         link=f"{_HUB}{repository}" if repository else "",
@@ -80,9 +83,7 @@ def starter_content(
 ) -> ChoiceContent:
     """The card of the starter pair, which any machine can try at once."""
     budget = None if judged is None else judged.budget
-    size = (
-        "Is installed already" if is_installed else f"{format_bytes(pin.size_bytes)} to download"
-    )
+    size = _INSTALLED if is_installed else f"{format_bytes(pin.size_bytes)} to download"
     return ChoiceContent(
         pair_id=STARTER_PAIR_ID,
         title=f"{pin.title}: try at once",
@@ -159,10 +160,10 @@ def download_size(pair: CataloguePair) -> str:
     return f"about {size}" if sizes.is_estimated else size
 
 
-def _origin(one: Recommendation) -> str:
+def _origin(one: Recommendation, *, is_installed: bool) -> str:
     pair = one.pair
     size = download_size(pair)
-    parts = [f"{size} to download"] if size else []
+    parts = [_INSTALLED] if is_installed else [f"{size} to download"] if size else []
     licence = pair.target.licence
     parts.append(f"licence {licence}" if licence else "licence: see its page")
     if pair.target.repository:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.catalogue import ModelKind
+from dflash_desktop.domain.catalogue import CataloguePair, ModelKind
 from dflash_desktop.domain.memory_pool import PoolKind
 from dflash_desktop.domain.recommend import (
     PROGRAM_DRAFT_KINDS,
@@ -19,7 +20,7 @@ from dflash_desktop.domain.starter import STARTER_CATALOGUE_ID, STARTER_PAIR_ID
 from dflash_desktop.ui.wizard.choice_words import ChoiceContent, choice_content, starter_content
 
 if TYPE_CHECKING:
-    from dflash_desktop.domain.catalogue import Catalogue, CataloguePair
+    from dflash_desktop.domain.catalogue import Catalogue
     from dflash_desktop.domain.memory_pool import MemoryPool
     from dflash_desktop.domain.starter import StarterPin
 
@@ -42,6 +43,7 @@ class Choices:
     usable_bytes: int
     chosen_id: str
     none_fits: str
+    is_installed: Callable[[CataloguePair], bool]
 
     def find(self, pair_id: str) -> ChoiceContent | None:
         """The content of a pair, if it is there."""
@@ -58,7 +60,10 @@ class Choices:
 
     def row(self, position: int) -> ChoiceContent:
         """The content of one of the others."""
-        return choice_content(self.others[position], usable_bytes=self.usable_bytes)
+        one = self.others[position]
+        return choice_content(
+            one, usable_bytes=self.usable_bytes, is_installed=self.is_installed(one.pair)
+        )
 
 
 def choices_for(
@@ -69,6 +74,7 @@ def choices_for(
     context_tokens: int,
     pin: StarterPin,
     is_starter_installed: bool,
+    is_installed: Callable[[CataloguePair], bool],
     wanted_id: str,
 ) -> Choices:
     """Three that fit best, the starter pair beside them, and everything else in rank order.
@@ -87,7 +93,10 @@ def choices_for(
     fitting = [one for one in ranked if one.verdict is not Verdict.TOO_BIG]
     best = [one for one in fitting if _can_converse(one.pair)][:_BEST_SHOWN]
     usable = pool.usable_bytes
-    cards = [choice_content(one, usable_bytes=usable) for one in best]
+    cards = [
+        choice_content(one, usable_bytes=usable, is_installed=is_installed(one.pair))
+        for one in best
+    ]
     try_card = starter_content(
         pin, next(iter(starter), None), usable_bytes=usable, is_installed=is_starter_installed
     )
@@ -103,6 +112,7 @@ def choices_for(
         usable_bytes=usable,
         chosen_id=wanted_id if wanted_id in known else usual,
         none_fits="" if best else _NONE_FITS,
+        is_installed=is_installed,
     )
 
 

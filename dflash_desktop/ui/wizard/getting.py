@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
 from dflash_desktop.domain.pair_request import OPENVINO_FILES
@@ -44,7 +45,7 @@ class Transfers(Protocol):
 
 
 class Getting:
-    """`find_loadable` knows the pairs that are on this disk already.
+    """`find_loadable` knows the pairs that are on this disk already, `is_whole` the repositories.
 
     `on_arrived` is called with the id under which the pair can be loaded.
     """
@@ -55,11 +56,13 @@ class Getting:
         page: GetPage,
         transfers: Transfers,
         find_loadable: Callable[[str], PairFolders | None],
+        is_whole: Callable[[str], bool],
         on_arrived: Callable[[str], None],
     ) -> None:
         self._page = page
         self._transfers = transfers
         self._find_loadable = find_loadable
+        self._is_whole = is_whole
         self._on_arrived = on_arrived
         self._pair: CataloguePair | None = None
         self._problem: Problem | None = None
@@ -74,15 +77,15 @@ class Getting:
 
     def is_installed(self, pair: CataloguePair) -> bool:
         """Whether all of the pair is on this disk."""
-        return self._loadable(pair) is not None
+        return loadable(pair, self._find_loadable) is not None
 
     def show(self, pair: CataloguePair) -> None:
         """Show how far this pair is: here, on its way, or what it would take."""
         self._pair = pair
         self._tasks.cancel_all()
-        loadable = self._loadable(pair)
-        if loadable is not None:
-            self._on_arrived(loadable.id)
+        here = loadable(pair, self._find_loadable)
+        if here is not None:
+            self._on_arrived(here.id)
         elif (transfer := self._open_transfer()) is not None:
             self._is_awaited = True
             self._page.show_transfer(pair.title, transfer)
@@ -116,12 +119,16 @@ class Getting:
         await self._tasks.wait()
 
     def _ask(self) -> None:
-        if self._pair is not None:
+        if self._pair is None:
+            return
+        if not self._missing(self._pair).repos:
+            self._page.show_problem(self._pair.title, _NOT_LOADABLE)
+        else:
             self._page.show_planning(self._pair.title)
             self._tasks.start(self._plan(self._pair))
 
     async def _plan(self, pair: CataloguePair) -> None:
-        plan = await self._transfers.plan(request_for(pair))
+        plan = await self._transfers.plan(self._missing(pair))
         if pair is self._pair:
             self._page.show_plan(pair.title, plan)
 
@@ -129,7 +136,7 @@ class Getting:
         if self._pair is None:
             return
         try:
-            self._transfers.add(request_for(self._pair))
+            self._transfers.add(self._missing(self._pair))
         except AppError as error:
             self._show_problem(error.problem)
             return
@@ -151,12 +158,12 @@ class Getting:
             self._take_in(pair)
 
     def _take_in(self, pair: CataloguePair) -> None:
-        loadable = self._loadable(pair)
-        if loadable is None:
+        here = loadable(pair, self._find_loadable)
+        if here is None:
             self._page.show_problem(pair.title, _NOT_LOADABLE)
         else:
             self._pair = None
-            self._on_arrived(loadable.id)
+            self._on_arrived(here.id)
 
     def _transfer(self) -> Transfer | None:
         wanted = None if self._pair is None else self._pair.id
@@ -168,15 +175,24 @@ class Getting:
         is_done = transfer is not None and transfer.state is TransferState.DONE
         return None if is_done else transfer
 
-    def _loadable(self, pair: CataloguePair) -> PairFolders | None:
-        """The pair, or a target without a draft under its own name."""
-        repository = pair.target.repository if pair.draft is None else None
-        return self._find_loadable(pair.id) or self._find_loadable(repository or pair.id)
+    def _missing(self, pair: CataloguePair) -> TransferRequest:
+        """Nobody is asked for a token, or waits for a hub, for what is on this disk already."""
+        wanted = request_for(pair)
+        repos = tuple(repo for repo in wanted.repos if not self._is_whole(repo.repo_id))
+        return replace(wanted, repos=repos)
 
     def _show_problem(self, problem: Problem) -> None:
         self._problem = problem
         title = "" if self._pair is None else self._pair.title
         self._page.show_problem(title, with_retry(problem))
+
+
+def loadable(
+    pair: CataloguePair, find_loadable: Callable[[str], PairFolders | None]
+) -> PairFolders | None:
+    """The pair if it is on this disk, or a target without a draft under its own name."""
+    repository = pair.target.repository if pair.draft is None else None
+    return find_loadable(pair.id) or find_loadable(repository or pair.id)
 
 
 def request_for(pair: CataloguePair) -> TransferRequest:

@@ -66,6 +66,7 @@ class WizardPresenter:
             page=pane.transfer,
             transfers=parts.transfers,
             find_loadable=parts.find_loadable,
+            is_whole=parts.is_whole,
             on_arrived=self._on_arrived,
         )
         self._connect()
@@ -162,9 +163,13 @@ class WizardPresenter:
         elif step is SetupStep.CHOOSE:
             choices = survey.choices
             chosen = None if choices is None else choices.find(choices.chosen_id)
-            self._pane.show_next(why_not="Choose one first." if chosen is None else chosen.why_not)
+            is_here = chosen is not None and self._is_loadable(chosen.pair_id)
+            self._pane.show_next(
+                "Use it" if is_here else "Get it",
+                why_not="Choose one first." if chosen is None else chosen.why_not,
+            )
         elif step is SetupStep.GET:
-            self._pane.show_next(is_shown=self._is_chosen_loadable())
+            self._pane.show_next(is_shown=self._is_loadable(self.place.pair_id))
         else:
             self._pane.show_next()
 
@@ -220,16 +225,16 @@ class WizardPresenter:
     def _chosen_pair(self) -> CataloguePair | None:
         return self._survey.find_pair(self.place.pair_id)
 
-    def _is_chosen_loadable(self) -> bool:
-        if self.place.pair_id == STARTER_PAIR_ID:
+    def _is_loadable(self, pair_id: str) -> bool:
+        if pair_id == STARTER_PAIR_ID:
             return self._parts.starter.status().state is StarterState.READY
-        pair = self._chosen_pair()
+        pair = self._survey.find_pair(pair_id)
         return pair is not None and self._getting.is_installed(pair)
 
     # --- the model ----------------------------------------------------------------------------
 
     def _take_starter_that_is_here(self) -> None:
-        if self.place.pair_id == STARTER_PAIR_ID and self._is_chosen_loadable():
+        if self.place.pair_id == STARTER_PAIR_ID and self._is_loadable(STARTER_PAIR_ID):
             self._on_arrived(STARTER_PAIR_ID)
 
     def _on_arrived(self, pair_id: str) -> None:

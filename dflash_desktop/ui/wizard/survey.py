@@ -17,7 +17,7 @@ from dflash_desktop.services.hardware_report import report_fields
 from dflash_desktop.services.model_inspection import installed_runtime
 from dflash_desktop.ui.tasks import TaskScope
 from dflash_desktop.ui.wizard.choices import Choices, choices_for
-from dflash_desktop.ui.wizard.getting import with_retry
+from dflash_desktop.ui.wizard.getting import loadable, with_retry
 from dflash_desktop.ui.wizard.words import machine_sentence, people_name
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ class Survey:
             context_tokens=context,
             pin=self._parts.pin,
             is_starter_installed=self._parts.starter.status().state is StarterState.READY,
+            is_installed=lambda p: loadable(p, self._parts.find_loadable) is not None,
             wanted_id=place.pair_id,
         )
         self._choose.show_context(context)

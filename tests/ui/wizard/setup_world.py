@@ -70,9 +70,11 @@ class FakeDownloads(FakeQueue):
         super().__init__()
         self.refusal: Problem | None = None
         self.free_bytes = 100_000_000_000
+        self.planned: tuple[str, ...] = ()
 
     async def plan(self, request: TransferRequest) -> TransferPlan:
         self.asked.append(("plan", request.id))
+        self.planned = tuple(repo.repo_id for repo in request.repos)
         if self.refusal is not None:
             raise AppError(self.refusal)
         return plan_of(request, free_bytes=self.free_bytes)
@@ -131,6 +133,7 @@ class SetupWorld:
         self.problems: list[Problem] = []
         self.left: list[bool] = []
         self.loaded_bytes = 0
+        self.whole: set[str] = set()  # repositories in the library
         self._theme = theme
         if opens:
             self.open_anew()
@@ -153,6 +156,7 @@ class SetupWorld:
                 starter=self.starter,
                 transfers=self.transfers,
                 find_loadable=lambda pair_id: self.pairs.find(pair_id),
+                is_whole=lambda repo_id: repo_id in self.whole,
                 reclaimable_bytes=self.reclaimable_bytes,
                 engine=self.under_test.engine,
                 settings=self.settings,

@@ -345,9 +345,48 @@ async def test_a_starter_that_is_here_is_loaded_at_once(world: SetupWorld) -> No
     world.starter.state = StarterState.READY
     world.have_starter()
     await on_choose(world)
-    world.button("Get it").click()
+    assert "Is installed already" in world.words()
+    world.button("Use it").click()
     assert world.is_at(SetupStep.READY)
     assert world.pairs.loads == [STARTER_PAIR_ID]
+
+
+async def test_a_pair_that_is_here_is_used_and_the_hub_is_not_asked(world: SetupWorld) -> None:
+    world.pairs.here[QWEN] = replace(world.have_starter(), id=QWEN)
+    await on_choose(world)
+    assert world.can_see("Get it")  # the starter is marked, and is not here
+    cards(world)[QWEN].radio.click()
+    content = cards(world)[QWEN].content
+    assert content is not None
+    assert content.origin.startswith("Is installed already")
+    world.button("Use it").click()
+    assert world.is_at(SetupStep.READY)
+    assert world.pairs.loads == [QWEN]
+    assert world.downloads.asked == []
+
+
+async def test_only_what_the_library_does_not_have_is_asked_of_the_hub(world: SetupWorld) -> None:
+    target, draft = "blaj/Qwen3-4B-instruct-int4-ov", "blaj/Qwen3-4B-DFlash-int4-ov"
+    world.whole = {target}
+    await on_choose(world)
+    cards(world)[QWEN].radio.click()
+    world.button("Get it").click()
+    await until(lambda: world.can_see("Download 1.50 GB"))
+    assert world.downloads.planned == (draft,)
+    world.button("Download").click()
+    (running,) = world.downloads.transfers()
+    assert [repo.repo_id for repo in running.request.repos] == [draft]
+
+
+async def test_a_pair_whose_models_are_here_and_no_pair_asks_for_no_token(
+    world: SetupWorld,
+) -> None:
+    world.whole = {"blaj/Qwen3-4B-instruct-int4-ov", "blaj/Qwen3-4B-DFlash-int4-ov"}
+    await on_choose(world)
+    cards(world)[QWEN].radio.click()
+    world.button("Get it").click()
+    assert "no pair that this program can load" in world.words()
+    assert world.downloads.asked == []
 
 
 async def test_what_is_kept_free_is_taken_from_what_models_may_use(world: SetupWorld) -> None:
