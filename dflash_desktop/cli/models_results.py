@@ -174,6 +174,8 @@ class RemovalResult:
             "deletes_files": self.plan.deletes_files,
             "freed_bytes": self.plan.freed_bytes,
             "shared_bytes": self.plan.shared_bytes,
+            "shared_with": [model.id for model in self.plan.shared_with],
+            "shared_with_models_bytes": self.plan.shared_with_models_bytes,
             "used_by": list(self.plan.used_by),
             "is_removed": self.is_removed,
         }
@@ -187,8 +189,7 @@ class RemovalResult:
         else:
             what = "is removed" if self.is_removed else "would be removed"
             lines = [f"“{plan.model.id}” {what}: {format_bytes(plan.freed_bytes)} freed."]
-        if plan.shared_bytes:
-            lines.append(f"{format_bytes(plan.shared_bytes)} stay, since they are also elsewhere.")
+        lines += plan.staying_words([f"“{model.id}”" for model in plan.shared_with])
         lines += [f"Cannot be loaded any more: {title}" for title in plan.used_by]
         return "\n".join(lines)
 

@@ -6,6 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dflash_desktop.domain.units import format_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class ModelRole(StrEnum):
@@ -107,11 +113,24 @@ class RemovalPlan:
     freed_bytes: int  # a file that is also elsewhere (a hard link) frees nothing
     shared_bytes: int  # such files, each counted once
     used_by: tuple[str, ...]  # titles of the pairs that cannot be loaded afterwards
+    shared_with: tuple[InstalledModel, ...] = ()  # other models that hold some of these files
+    shared_with_models_bytes: int = 0  # of `shared_bytes`, what at least one of them holds
 
     @property
     def deletes_files(self) -> bool:
         """An added folder is only forgotten."""
         return self.model.is_ours
+
+    def staying_words(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Which bytes stay and for whom, in sentences; `names` are those of `shared_with`."""
+        sentences = []
+        if names:
+            kept, whose = format_bytes(self.shared_with_models_bytes), " and ".join(names)
+            sentences.append(f"{kept} stay: they are files of {whose}, too.")
+        if elsewhere := self.shared_bytes - self.shared_with_models_bytes:
+            kept = format_bytes(elsewhere)
+            sentences.append(f"{kept} stay: other programs use these files, too.")
+        return tuple(sentences)
 
 
 class LeftoverKind(StrEnum):

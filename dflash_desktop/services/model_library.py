@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.library import (
     InstalledModel,
-    RemovalPlan,
     VerificationReport,
     WorkProgress,
 )
@@ -35,9 +34,8 @@ from dflash_desktop.services.model_manifest import (
     write_last_use,
 )
 from dflash_desktop.services.model_removal import (
-    freed_bytes,
+    planned_removal,
     refuse_if_in_use,
-    removable_entries,
     remove_model,
 )
 from dflash_desktop.services.model_store import (
@@ -53,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
-    from dflash_desktop.domain.library import ModelFile
+    from dflash_desktop.domain.library import ModelFile, RemovalPlan
     from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.domain.settings import AddedPair
@@ -227,13 +225,13 @@ class ModelLibrary:
         model = self.known(model_id)
         refuse_if_in_use(model, self.folders_in_use())
         used_by = (*_users(model, self.pairs()), *_users(model, self._added_pairs()))
-        if not model.is_ours:
-            return RemovalPlan(model, 0, 0, used_by)
-        entries = await asyncio.to_thread(
-            removable_entries, model, models_dir=self._paths.models_dir
+        return await asyncio.to_thread(
+            planned_removal,
+            model,
+            models_dir=self._paths.models_dir,
+            others=tuple(one for one in self.models() if one.id != model.id),
+            used_by=used_by,
         )
-        freed, shared = freed_bytes(entries)
-        return RemovalPlan(model, freed, shared, used_by)
 
     async def remove(self, model_id: str) -> None:
         """Delete a model of ours; of an added one only what is known of it.

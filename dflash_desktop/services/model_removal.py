@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.file_names import RECORD_FOLDER
+from dflash_desktop.domain.library import RemovalPlan
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.services import library_problems as problems
 from dflash_desktop.services.file_tree import is_link, is_same, rename_folder, tree_entries
@@ -58,6 +59,40 @@ def removable_entries(model: InstalledModel, *, models_dir: Path) -> tuple[TreeE
             _refused(model, f"It also holds what this program did not put there: {names}.")
         )
     return entries
+
+
+def planned_removal(
+    model: InstalledModel,
+    *,
+    models_dir: Path,
+    others: Iterable[InstalledModel],
+    used_by: tuple[str, ...],
+) -> RemovalPlan:
+    """What a removal would free, and with whom of the `others` the rest is shared. Blocking.
+
+    Raises what `removable_entries` raises.
+    """
+    if not model.is_ours:
+        return RemovalPlan(model, 0, 0, used_by)
+    entries = removable_entries(model, models_dir=models_dir)
+    freed, shared = freed_bytes(entries)
+    if not shared:
+        return RemovalPlan(model, freed, 0, used_by)
+    held = {
+        entry.identity: entry.size_bytes
+        for entry in entries
+        if not entry.is_folder and entry.name_count > 1
+    }
+    theirs = [(other, held.keys() & _identities(other.path)) for other in others]
+    with_models = {identity for _, identities in theirs for identity in identities}
+    return RemovalPlan(
+        model,
+        freed,
+        shared,
+        used_by,
+        shared_with=tuple(other for other, identities in theirs if identities),
+        shared_with_models_bytes=sum(held[identity] for identity in with_models),
+    )
 
 
 def freed_bytes(entries: Iterable[TreeEntry]) -> tuple[int, int]:
@@ -116,6 +151,14 @@ def delete_entries(folder: Path, entries: Iterable[TreeEntry]) -> None:
             _delete_file(path)
     for path in sorted(folders, key=lambda one: len(one.parts), reverse=True):
         path.rmdir()
+
+
+def _identities(folder: Path) -> set[tuple[int, int]]:
+    """Of all files in it; none where it cannot be looked into, as on a stick that is not there."""
+    try:
+        return {entry.identity for entry in tree_entries(folder) if not entry.is_folder}
+    except OSError:
+        return set()
 
 
 def _foreign(entries: Iterable[TreeEntry], files: set[str]) -> list[str]:

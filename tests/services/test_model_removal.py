@@ -14,6 +14,7 @@ from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.model_library import ModelLibrary
+from tests.fakes.ir_models import write_target
 from tests.fakes.library_world import COMMIT, FILES, app_paths, arrive
 
 if TYPE_CHECKING:
@@ -92,6 +93,39 @@ async def test_a_file_that_is_also_elsewhere_frees_nothing_and_counts_once(
     assert plan.freed_bytes == 6 + 4 + record  # the graph once, and the notes
     await library.remove(NAME)
     assert (tmp_path / "in the cache").read_bytes() == FILES["openvino_model.bin"]
+
+
+async def test_files_of_other_models_are_told_apart_from_those_of_other_programs(
+    library: ModelLibrary, model: InstalledModel, paths: AppPaths, tmp_path: Path
+) -> None:
+    weights, graph = model.path / "openvino_model.bin", model.path / "openvino_model.xml"
+    os.link(graph, tmp_path / "in the cache")
+    os.link(weights, tmp_path / "in the cache, too")
+    for number in (1, 2):  # counted once, however many hold it
+        arrived = arrive(paths.incoming_dir / str(number))
+        (arrived.folder / weights.name).unlink()
+        os.link(weights, arrived.folder / weights.name)
+        await library.install(
+            arrived.folder,
+            repo_id=f"owner/other{number}",
+            commit=COMMIT,
+            endpoint="https://h",
+            files=arrived.files,
+        )
+    await add_other(library, tmp_path / "shares nothing")
+
+    plan = await library.plan_removal(NAME)
+    assert plan.shared_bytes == weights.stat().st_size + graph.stat().st_size
+    assert plan.shared_with_models_bytes == weights.stat().st_size
+    assert [one.id for one in plan.shared_with] == ["owner/other1", "owner/other2"]
+    record = sum(f.stat().st_size for f in (model.path / ".dflash").iterdir())
+    assert plan.freed_bytes == SIZE + record - plan.shared_bytes
+    await library.remove(NAME)
+    assert (await library.verify("owner/other1")).is_whole
+
+
+async def add_other(library: ModelLibrary, folder: Path) -> None:
+    await library.add_folder(write_target(folder).folder, "")
 
 
 def _foreign_file(folder: Path, _: Path) -> None:

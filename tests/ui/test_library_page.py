@@ -389,6 +389,16 @@ def test_a_removal_says_what_stays_and_what_no_longer_loads() -> None:
     assert "20.0 MB stay" in words
     assert "Qwen3 8B with its draft cannot be loaded afterwards" in words
     assert label == "Remove 4.80 GB"
+    assert "other programs use these files" in words
+
+
+def test_what_stays_for_another_model_is_said_to_be_that_models() -> None:
+    plan = RemovalPlan(MODELS[0], 1, 30_000_000, (), (MODELS[1],), 20_000_000)
+    words, _ = removal_words(plan)
+    assert f"20.0 MB stay: they are files of “{MODELS[1].title}”, too." in words
+    assert "10.0 MB stay: other programs" in words
+    words, _ = removal_words(replace(plan, shared_bytes=20_000_000))
+    assert "other programs" not in words
 
 
 def test_only_what_the_program_keeps_counts_as_taken_room() -> None:

@@ -257,10 +257,8 @@ def removal_words(plan: RemovalPlan) -> tuple[str, str]:
         freed = format_bytes(plan.freed_bytes)
         words = f"Remove “{model.title}”? {model.path} is deleted, which frees {freed}."
         label = f"Remove {freed}"
-        if plan.shared_bytes:
-            words += (
-                f" {format_bytes(plan.shared_bytes)} stay: other programs use these files, too."
-            )
+        names = [f"“{one.title}”" for one in plan.shared_with]
+        words = " ".join((words, *plan.staying_words(names)))
     if plan.used_by:
         words += f" {' and '.join(plan.used_by)} cannot be loaded afterwards."
     return words, label
