@@ -17,6 +17,8 @@ from dflash_desktop.services.timed_answers import question
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.workers.protocol import Finished
 from tests.fakes.damaged_pairs import Damage, strip_locators
+from tests.fakes.draft_forms import write_unpacked
+from tests.fakes.exports import unpack
 from tests.fakes.ir_models import ModelFiles
 
 if TYPE_CHECKING:
@@ -99,6 +101,40 @@ def test_the_starter_pair_is_good(starter_pair: PairFolders) -> None:
     assert verdict_of(findings) is Verdict.GOOD
 
 
+@pytest.mark.parametrize("precision", ["fp16", "f32"])
+async def test_the_starter_draft_is_good_in_whole_numbers_too(
+    precision: str, starter_pair: PairFolders, tmp_path: Path
+) -> None:
+    assert starter_pair.draft_dir is not None
+    whole = write_unpacked(starter_pair.draft_dir, tmp_path / "draft", precision=precision)
+    findings = check_folders(starter_pair.target_dir, whole)
+    assert verdict_of(findings) is Verdict.GOOD
+    # The judgement is right only if the runtime accepts what it drafts.
+    assert await accepted_tokens(replace(starter_pair, draft_dir=whole), tmp_path) > 0
+
+
+def test_the_starter_draft_is_good_at_four_bits_too(
+    starter_pair: PairFolders, tmp_path: Path
+) -> None:
+    packed = unpack("starter_draft_int4", tmp_path / "draft")
+    assert 'element_type="u4"' in (packed / "openvino_model.xml").read_text("utf-8")
+    assert verdict_of(check_folders(starter_pair.target_dir, packed)) is Verdict.GOOD
+
+
+async def accepted_tokens(folders: PairFolders, tmp_path: Path) -> int:
+    """Of the draft's, in a short answer on the CPU."""
+    engine = Engine(launcher=WorkerLauncher(log_dir=tmp_path / "logs"))
+    try:
+        await engine.load(folders, device="CPU")
+        params = SamplingParams(max_new_tokens=32)
+        asked = engine.generate(question("Count to 20."), params, assistant_tokens=3)
+        *_, last = [event async for event in asked]
+    finally:
+        await engine.stop()
+    assert isinstance(last, Finished)
+    return last.stats.accepted_tokens
+
+
 @pytest.mark.parametrize("code", REFUSED)
 async def test_what_the_contract_blocks_the_runtime_refuses(
     code: str, target: ModelFiles, draft: ModelFiles, starter_pair: PairFolders, tmp_path: Path
@@ -126,14 +162,5 @@ async def test_a_mask_token_below_zero_only_warns_since_drafts_are_accepted_with
     findings = check_folders(target.folder, draft.folder)
     assert verdict_of(findings) is Verdict.WARNINGS
 
-    engine = Engine(launcher=WorkerLauncher(log_dir=tmp_path / "logs"))
     damaged = replace(starter_pair, draft_dir=draft.folder)
-    try:
-        await engine.load(damaged, device="CPU")
-        params = SamplingParams(max_new_tokens=32)
-        asked = engine.generate(question("Count to 20."), params, assistant_tokens=3)
-        *_, last = [event async for event in asked]
-    finally:
-        await engine.stop()
-    assert isinstance(last, Finished)
-    assert last.stats.accepted_tokens > 0
+    assert await accepted_tokens(damaged, tmp_path) > 0
