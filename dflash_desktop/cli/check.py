@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.model_arguments import add_model_arguments, chosen_models, model_folder
@@ -16,11 +17,13 @@ from dflash_desktop.cli.pair_options import (
 )
 from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.check_report import CheckReport
+from dflash_desktop.domain.check_summary import summary_of
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.check_words import TEXT_SENTENCES, VERDICT_SENTENCES
 from dflash_desktop.domain.library import ModelRole
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.precision_question import PrecisionComparison, compare_precisions
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.units import format_speedup, significant
 from dflash_desktop.services.check_form import check_form, precision_form
 
@@ -129,7 +132,22 @@ async def check_pair(
                 print(f"{step.done / step.total:4.0%}  {shown}", file=sys.stderr, flush=True)
     if report is None:
         raise RuntimeError("a check ended without a report")
+    await _keep(report, folders, context)
     return report
+
+
+async def _keep(report: CheckReport, folders: PairFolders, context: CommandContext) -> None:
+    """Into the history that the window and `record` show; without it the answer still counts."""
+    import asyncio  # no help text should wait for what only the work needs
+
+    def add() -> None:
+        pair_id = context.pairs.ids_of(folders.target_dir, folders.draft_dir)[0]
+        context.checks.add(summary_of(report, pair_id=pair_id, checked_at=datetime.now(UTC)))
+
+    try:
+        await asyncio.to_thread(add)
+    except AppError as error:
+        print(error.problem.headline, file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True, slots=True)

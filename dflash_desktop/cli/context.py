@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from dflash_desktop.paths import AppPaths
+    from dflash_desktop.services.check_history import CheckHistory
     from dflash_desktop.services.downloads import Downloads
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.hardware_probe import HardwareProbe
@@ -150,6 +151,13 @@ class CommandContext:
         from dflash_desktop.services.measurement_store import MeasurementStore
 
         return MeasurementStore(self.paths.measurements_file)
+
+    @cached_property
+    def checks(self) -> CheckHistory:
+        """The checks made before, shared with the window."""
+        from dflash_desktop.services.check_history import CheckHistory
+
+        return CheckHistory(self.paths.checks_file)
 
     @cached_property
     def settings(self) -> SettingsStore:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from dflash_desktop.cli.model_arguments import add_models_or_else, chosen_models
 from dflash_desktop.cli.progress import ByteProgress
 from dflash_desktop.cli.result import answer_with_grades
+from dflash_desktop.domain.check_verdict import CheckVerdict
+from dflash_desktop.domain.check_words import VERDICT_SENTENCES
 from dflash_desktop.domain.record_comparison import Explains, RecordDifference, compare_records
 from dflash_desktop.domain.reproducibility import PairRecord
 from dflash_desktop.domain.units import format_rate, format_speedup
@@ -17,15 +19,15 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from dflash_desktop.cli.context import CommandContext
-    from dflash_desktop.domain.reproducibility import RecordedMeasurement
+    from dflash_desktop.domain.reproducibility import RecordedCheck, RecordedMeasurement
 
 HELP = """Write down everything that decides how fast a pair is here, to share and to compare.
 
-One JSON file with hashes of all files, versions, device and driver, what the contract finds and
-what was measured; no folders, names or other private things. --compare says what differs between
-two records and whether it can explain a difference in speed. Exit codes: those of `verify` for a
-record; for --compare 0 when nothing can explain a difference, else 1. A fault is 2 as
-well: nothing says that it is good.
+One JSON file with hashes of all files, versions, device and driver, what the contract finds, the
+last check and what was measured; no folders, names or other private things. --compare says what
+differs between two records and whether it can explain a difference in speed. Exit codes: those of
+`verify` for a record; for --compare 0 when nothing can explain a difference, else 1. A fault is 2
+as well: nothing says that it is good.
 
 examples:
   dflash-desktop record starter --output mine.json
@@ -64,7 +66,11 @@ async def run(args: Namespace, context: CommandContext) -> RecordResult | Compar
         return ComparisonResult(left, right, compare_records(left, right))
     target, draft = chosen_models(args, context)
     maker = RecordMaker(
-        library=context.models, measurements=context.measurements, probe=context.hardware_probe
+        library=context.models,
+        pairs=context.pairs,
+        checks=context.checks,
+        measurements=context.measurements,
+        probe=context.hardware_probe,
     )
     hashing = ByteProgress("Hashing")
     try:
@@ -100,9 +106,11 @@ class RecordResult:
                     "commit": model.commit or None,
                     "files": len(model.files),
                     "hashes_from": model.hashes_from,
+                    "repaired": list(model.repaired),
                 }
                 for model in self.record.models
             ],
+            "check": _check_form(self.record.check),
             "measurements": len(self.record.measurements),
             "comparison": None,
         }
@@ -113,10 +121,26 @@ class RecordResult:
         for model in self.record.models:
             came = "from its manifest" if model.hashes_from == "manifest" else "read now"
             lines.append(f"{model.subject:8}{model.name}: {len(model.files)} hashes, {came}")
+            if model.repaired:
+                lines.append(f"        repaired here: {', '.join(model.repaired)}")
         lines.append(f"contract  {self.record.verdict}")
+        lines.append(f"checked   {_check_words(self.record.check)}")
         count = len(self.record.measurements)
         lines.append(f"measured  {count} stored" if count else _NOT_MEASURED)
         return "\n".join(lines)
+
+
+def _check_form(check: RecordedCheck | None) -> dict[str, object] | None:
+    if check is None:
+        return None
+    return {"verdict": check.verdict, "checked_at": check.checked_at.isoformat()}
+
+
+def _check_words(check: RecordedCheck | None) -> str:
+    if check is None:
+        return "never: `dflash-desktop check` says whether the draft works"
+    verdict = VERDICT_SENTENCES[CheckVerdict(check.verdict)]
+    return f"{check.checked_at:%Y-%m-%d %H:%M} UTC: {verdict}"
 
 
 _NOT_MEASURED = "measured  nothing yet: run `dflash-desktop bench` first, then record again"
@@ -155,6 +179,7 @@ class ComparisonResult:
             "file": None,
             "verdict": None,
             "models": [],
+            "check": None,
             "measurements": None,
             "comparison": comparison,
         }

@@ -11,7 +11,7 @@ from dflash_desktop.domain.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from dflash_desktop.domain.reproducibility import PairRecord, RecordedModel
+    from dflash_desktop.domain.reproducibility import PairRecord, RecordedCheck, RecordedModel
 
 _WEIGHTS = (".bin", ".xml")
 _NOT_READ = (".md", ".txt", ".gitattributes", "gguf_source.json")
@@ -44,6 +44,7 @@ def compare_records(left: PairRecord, right: PairRecord) -> tuple[RecordDifferen
         *_versions(left.versions, right.versions),
         *_machines(left, right),
         *_findings(left, right),
+        *_checked(left, right),
         *_measured(left, right),
     ]
     order = list(Explains)
@@ -82,6 +83,10 @@ def _model(subject: str, left: RecordedModel, right: RecordedModel) -> Iterator[
         if ours != theirs:
             why = "another form of the model computes at another speed"
             yield RecordDifference(f"{subject} {what}", ours, theirs, Explains.LIKELY, why)
+    if left.repaired != right.repaired:
+        why = "a repair here rewrote what the runtime reads"
+        ours, theirs = ", ".join(left.repaired), ", ".join(right.repaired)
+        yield RecordDifference(f"{subject} repaired", ours, theirs, Explains.POSSIBLE, why)
     yield from _files(subject, left, right)
     yield from _entries(subject, left.exported_with, right.exported_with)
 
@@ -172,6 +177,26 @@ def _findings(left: PairRecord, right: PairRecord) -> Iterator[RecordDifference]
         yield RecordDifference(
             f"contract {code}", words if has else "", "" if has else words, Explains.LIKELY, why
         )
+
+
+def _checked(left: PairRecord, right: PairRecord) -> Iterator[RecordDifference]:
+    """Only verdicts that contradict each other: that one side has none changes nothing."""
+    ours, theirs = left.check, right.check
+    if ours is None or theirs is None:
+        if ours is not theirs:
+            why = "nobody has checked the other side"
+            yield RecordDifference("check", _verdict(ours), _verdict(theirs), Explains.NO, why)
+        return
+    if (ours.verdict, ours.causes) != (theirs.verdict, theirs.causes):
+        why = "the draft does not work alike on both sides"
+        yield RecordDifference("check", _verdict(ours), _verdict(theirs), Explains.LIKELY, why)
+
+
+def _verdict(check: RecordedCheck | None) -> str:
+    if check is None:
+        return ""
+    causes = f" ({', '.join(check.causes)})" if check.causes else ""
+    return f"{check.verdict}{causes}, {check.checked_at:%Y-%m-%d}"
 
 
 def _measured(left: PairRecord, right: PairRecord) -> Iterator[RecordDifference]:

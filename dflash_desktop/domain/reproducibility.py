@@ -34,6 +34,7 @@ class RecordedModel:
     precision: str
     exported_with: Mapping[str, str]  # tool or setting, as the graph itself says
     made_from: Mapping[str, str]  # of an imported GGUF file
+    repaired: tuple[str, ...]  # files that a repair here has rewritten
     hashes_from: str  # "manifest": noted when it was installed; "computed": read now
     files: tuple[RecordedFile, ...]
 
@@ -103,6 +104,23 @@ class RecordedMeasurement:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedCheck:
+    """The last measured check of this pair; empty or 0 is what a pair that cannot run has not."""
+
+    checked_at: datetime
+    verdict: str  # a `CheckVerdict`
+    causes: tuple[str, ...]  # their codes, the likeliest first
+    device_name: str
+    driver: str
+    runtime: str
+    kv_cache_precision: str
+    assistant_tokens: int
+    speedup: float | None
+    tokens_per_step: float | None
+    text: str  # a `TextVerdict`
+
+
+@dataclass(frozen=True, slots=True)
 class PairRecord:
     """A target, its draft if there is one, the machine, and what was found and measured."""
 
@@ -113,6 +131,7 @@ class PairRecord:
     models: tuple[RecordedModel, ...]
     verdict: str
     findings: tuple[RecordedFinding, ...]
+    check: RecordedCheck | None  # None: never checked here, or not kept
     measurements: tuple[RecordedMeasurement, ...]
     commands: tuple[str, ...]  # that bring about the same elsewhere
 

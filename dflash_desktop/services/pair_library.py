@@ -85,6 +85,13 @@ class PairLibrary:
         key = pair_id.casefold()  # a hub's names do not tell upper from lower case
         return exact or next((p for p in pairs if p.id.casefold() == key), None)
 
+    def ids_of(self, target_dir: Path, draft_dir: Path | None) -> tuple[str, ...]:
+        """All ids that these folders go by: as listed ones, and as any two that are named."""
+        listed = (
+            p.id for p in self.pairs() if (p.target_dir, p.draft_dir) == (target_dir, draft_dir)
+        )
+        return tuple(dict.fromkeys((*listed, _pair_id(target_dir, draft_dir))))
+
     def preferred(self) -> PairFolders | None:
         """What to load at the start: the last used pair, else the first one, else nothing."""
         pairs = self.pairs()

@@ -29,6 +29,7 @@ from dflash_desktop.services.file_hashing import hash_files
 from dflash_desktop.services.gguf_completion import SOURCE_NAME
 from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
 from dflash_desktop.services.model_manifest import utc_now
+from dflash_desktop.services.recorded_marks import last_check, repaired_files
 from dflash_desktop.workers.model_folder import fingerprint
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.library import InstalledModel, WorkProgress
     from dflash_desktop.domain.model_facts import ModelFacts
     from dflash_desktop.domain.pair_contract import Finding
+    from dflash_desktop.services.check_history import CheckHistory
     from dflash_desktop.services.hardware_probe import HardwareProbe
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.model_library import ModelLibrary
+    from dflash_desktop.services.pair_library import PairLibrary
 
 _PACKAGES: Final = ("openvino", "openvino-genai", "openvino-tokenizers")
 _EXPORT_ENTRIES: Final = frozenset(
@@ -58,9 +61,17 @@ class RecordMaker:
     """Looks only; the one slow part is hashing what no manifest tells."""
 
     def __init__(
-        self, *, library: ModelLibrary, measurements: MeasurementStore, probe: HardwareProbe
+        self,
+        *,
+        library: ModelLibrary,
+        pairs: PairLibrary,
+        checks: CheckHistory,
+        measurements: MeasurementStore,
+        probe: HardwareProbe,
     ) -> None:
         self._library = library
+        self._pairs = pairs
+        self._checks = checks
         self._measurements = measurements
         self._probe = probe
 
@@ -80,6 +91,8 @@ class RecordMaker:
             for subject, folder in folders.items()
         ]
         hardware, devices = await self._probe.look()
+        ids = await asyncio.to_thread(self._pairs.ids_of, target_dir, draft_dir)
+        check = await asyncio.to_thread(last_check, self._checks, ids)
         reports = await asyncio.to_thread(self._reports, target_dir, draft_dir)
         return PairRecord(
             record_version=RECORD_VERSION,
@@ -89,6 +102,7 @@ class RecordMaker:
             models=tuple(models),
             verdict=str(verdict_of(findings)),
             findings=tuple(map(_finding, findings)),
+            check=check,
             measurements=tuple(map(_measurement, reports)),
             commands=tuple(_commands(models)),
         )
@@ -117,6 +131,7 @@ class RecordMaker:
             precision=known.manifest.precision if known else "",
             exported_with=_exported_with(facts),
             made_from=await asyncio.to_thread(_made_from, folder / SOURCE_NAME),
+            repaired=await asyncio.to_thread(repaired_files, folder),
             hashes_from="manifest" if known else "computed",
             files=files,
         )

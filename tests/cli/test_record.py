@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dflash_desktop.domain.record_comparison import compare_records
 from dflash_desktop.services.diagnostics import PrivateFacts
 from dflash_desktop.services.record_file import read_record, write_record
 from tests.cli.test_json_forms import assert_documented, run
 from tests.domain.records import record
+from tests.fakes.damaged_pairs import strip_locators
 from tests.fakes.ir_models import write_draft, write_target
 
 if TYPE_CHECKING:
@@ -51,6 +53,32 @@ def test_a_pair_in_the_documented_form(tmp_path: Path) -> None:
         "draft openvino_model.xml",
         "contract draft_stateless",
     }
+
+
+@pytest.mark.openvino
+def test_the_last_check_and_a_repair_are_in_the_record(tmp_path: Path) -> None:
+    target, draft = write_target(tmp_path / "target"), write_draft(tmp_path / "draft")
+    names = str(target.folder), str(draft.folder)
+    file, later = tmp_path / "mine.json", tmp_path / "later.json"
+    run("record", *names, "--output", str(file))
+    assert read_record(file).check is None
+
+    strip_locators(target)
+    assert run("repair", *names)[0] == 0
+    draft.edit("1,2,3", "1,2,48")
+    assert run("check", *names)[0] == 2
+    _, printed = run("record", *names, "--output", str(later))
+
+    assert_documented("record", printed)
+    kept = printed["check"]
+    assert isinstance(kept, dict)
+    assert kept["verdict"] == "not_attached"
+    made = read_record(later)
+    assert made.check is not None
+    assert made.check.causes
+    assert [model.repaired for model in made.models] == [("openvino_model.xml",), ()]
+    differences = compare_records(read_record(file), made)
+    assert {"check", "target repaired"} <= {one.what for one in differences}
 
 
 def test_two_records_in_the_documented_form(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from dflash_desktop.domain.reproducibility import (
     PairRecord,
+    RecordedCheck,
     RecordedDevice,
     RecordedFile,
     RecordedFinding,
@@ -28,6 +29,7 @@ def model(subject: str, sha256: str = "a" * 64) -> RecordedModel:
         precision="int4",
         exported_with={"optimum/optimum_intel_version": "2.2.0"},
         made_from={},
+        repaired=(),
         hashes_from="manifest",
         files=(
             RecordedFile("README.md", 10, "b" * 64),
@@ -53,6 +55,22 @@ def measurement() -> RecordedMeasurement:
     )
 
 
+def check() -> RecordedCheck:
+    return RecordedCheck(
+        checked_at=NOON,
+        verdict="working",
+        causes=(),
+        device_name="Arc B580",
+        driver="1.2",
+        runtime="2026.4.1",
+        kv_cache_precision="f16",
+        assistant_tokens=4,
+        speedup=2.4,
+        tokens_per_step=3.0,
+        text="identical",
+    )
+
+
 def record() -> PairRecord:
     return PairRecord(
         record_version=1,
@@ -70,6 +88,7 @@ def record() -> PairRecord:
         models=(model("target"), model("draft", "d" * 64)),
         verdict="warnings",
         findings=(RecordedFinding("draft_stateless", "warn", "draft", "x", "y", "z"),),
+        check=check(),
         measurements=(measurement(),),
         commands=("dflash-desktop verify TARGET DRAFT",),
     )

@@ -9,7 +9,7 @@ import pytest
 
 from dflash_desktop.domain.record_comparison import Explains, compare_records
 from dflash_desktop.domain.reproducibility import RecordedFile
-from tests.domain.records import measurement, model, record
+from tests.domain.records import check, measurement, model, record
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.reproducibility import PairRecord
@@ -100,3 +100,19 @@ def test_the_likeliest_causes_come_first() -> None:
     assert [one.explains for one in found] == [Explains.LIKELY, Explains.NO, Explains.NO]
     assert found[0].left == ""
     assert model("target") == TARGET
+
+
+def test_verdicts_of_checks_that_contradict_each_other_are_a_likely_cause() -> None:
+    useless = replace(check(), verdict="useless", causes=("draft_output_unsliced",))
+    (found,) = compare_records(record(), replace(record(), check=useless))
+    assert (found.what, found.left, found.explains) == (
+        "check",
+        "working, 2026-11-29",
+        Explains.LIKELY,
+    )
+    assert found.right == "useless (draft_output_unsliced), 2026-11-29"
+
+
+def test_a_side_that_was_never_checked_is_shown_and_explains_nothing() -> None:
+    (found,) = compare_records(record(), replace(record(), check=None))
+    assert (found.what, found.right, found.explains) == ("check", "", Explains.NO)
