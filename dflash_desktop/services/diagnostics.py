@@ -36,11 +36,23 @@ _SECRETS: Final = tuple(
     )
 )
 _MAIL: Final = re.compile(r"\b[\w.+\-]+@[\w\-]+(?:\.[\w\-]+)+\b")
+_WORD: Final = r"(?:[^\\/\s:\"'<>|]|(?<=\w)'(?=\w)|\\{1,2}u[0-9a-f]{4})+"
+"""Of a person's name: O'Neil, and as JSON writes what is not ASCII."""
 _HOMES: Final = re.compile(
-    r"(?:/home/|/Users/|[A-Za-z]:[\\/]{1,2}Users[\\/]{1,2})(?!<)[^\\/\s:\"'<>|]+", re.IGNORECASE
+    r"(?:(?<=(?P<quote>[\"'“\u2018]))|)"
+    r"(?:/home/|/Users/|[a-z]:[\\/]{1,4}(?:Users|Documents and Settings)[\\/]{1,4})(?!<)"
+    # Two words or more are a name if the path goes on behind them, or a quotation ends there.
+    rf"(?:{_WORD}(?:[ \xa0]{_WORD}){{1,5}}(?=[\\/]|(?(quote)[\"'”\u2019]|(?!)))"
+    # Else at most those that are written like names: better a word of the text too few.
+    rf"|{_WORD}(?:[ \xa0](?-i:(?=[^\W\d_a-zß-öø-ÿ])){_WORD}(?![\w:=])){{0,2}})",
+    re.IGNORECASE,
 )
+_PART: Final = r"[^\\/\s:*?\"<>|](?:[^\\/\r\n\t:*?\"<>|]*[^\\/\s:*?\"<>|])?"
+"""Of a path; it may have spaces inside."""
 _PATHS: Final = re.compile(
-    r"(?:(?<![\w/.:])/(?:[\w.@+ -]+/)+|\b[A-Za-z]:[\\/]{1,2}(?:[^\\/:*?\"<>|\s]+[\\/]{1,2})+)"
+    rf"(?<![\w/.:])/(?:{_PART}/)+"
+    rf"|\b[A-Za-z]:[\\/]{{1,4}}(?:{_PART}[\\/]{{1,4}})+"
+    rf"|(?<![\w\\])\\{{2,4}}(?:{_PART}\\{{1,4}})+"  # \\server\share\
 )
 """A folder's absolute path, up to the name of what is in it."""
 _NAMES_OF_NOBODY: Final = frozenset({"", "root", "user", "admin", "administrator", "localhost"})

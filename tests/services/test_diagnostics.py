@@ -32,6 +32,20 @@ WINDOWS = PrivateFacts(
         (WINDOWS, r"C:\Users\Marta Muster\AppData\x.log", r"~\AppData\x.log"),
         (WINDOWS, r"c:\\users\\marta muster\\x in JSON", r"~\\x in JSON"),
         (WINDOWS, "C:/Users/Marta Muster/x", "~/x"),
+        (LINUX, r"C:\Users\Anna Müller\x", r"~\x"),
+        (LINUX, r"'C:\\Users\\anna von müller\\x' in repr", r"'~\\x' in repr"),
+        (LINUX, r"C:\\Users\\Anna M\u00fcller\\x in JSON", r"~\\x in JSON"),
+        (LINUX, r"C:\Users\Seán O'Neil\x", r"~\x"),
+        (LINUX, "/home/anna müller/x", "~/x"),
+        (LINUX, "/Users/Anna Maria Müller/x", "~/x"),
+        (LINUX, r"D:\Documents and Settings\Anna Müller\x", r"~\x"),
+        (LINUX, '"/home/anna müller" is full', '"~" is full'),
+        (LINUX, r"“C:\Users\anna müller” is full", "“~” is full"),
+        (LINUX, r"cannot open C:\Users\Anna Müller", "cannot open ~"),
+        (LINUX, r"C:\Users\Anna Øster is full", "~ is full"),
+        (LINUX, "/home/jo is full, and /etc/x is not", "~ is full, and /etc/x is not"),
+        (LINUX, "Folder /home/jo Size: 5", "Folder ~ Size: 5"),
+        (LINUX, "/home/jo and /home/anna müller/x", "~ and ~/x"),
         (WINDOWS, "host laptop-7q2", "host <host>"),
         (LINUX, "token hf_abcdefghijklmnopqrstuvwxyz0123456789", "token <secret>"),
         (LINUX, "Authorization: Bearer abc.def-123", "Authorization: <secret>"),
@@ -50,6 +64,22 @@ def test_private_things_are_masked_and_others_stay(
     private: PrivateFacts, text: str, masked: str
 ) -> None:
     assert private.mask(text) == masked
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        (r"open D:\Anna Müller\my models\a.xml", "open a.xml"),
+        (r"open \\\\nas\\Anna Müller\\a.xml", "open a.xml"),
+        (r"open \\nas\Anna Müller\a.xml", "open a.xml"),
+        (r"open C:\Users\Anna Müller\models\a.xml", r"open ~\models\a.xml"),
+        ("open /mnt/Anna's disk (old)/a.xml", "open a.xml"),
+        ("expected 1/2, found and/or", "expected 1/2, found and/or"),
+        ("https://hub.example/a/b", "https://hub.example/a/b"),
+    ],
+)
+def test_of_other_folders_only_the_last_name_stays(text: str, masked: str) -> None:
+    assert LINUX.mask_folders(text) == masked
 
 
 @given(st.text(), st.text())
