@@ -11,6 +11,7 @@ from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import StarterState, StarterStatus
 from dflash_desktop.services.catalogue_store import load_catalogue
+from dflash_desktop.services.installed_pairs import is_whole
 from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.settings_store import SettingsStore
@@ -87,9 +88,12 @@ async def test_pairs_are_the_catalogues_whose_parts_are_both_here(paths: AppPath
         PairFolders(PAIR, entry.title, target.path, draft.path, entry.note),
         alone,
     )
+    assert is_whole(library.models(), DRAFT.upper())
     (draft.path / "openvino_model.bin").write_bytes(b"")
     await library.refresh()
     assert library.pairs() == (alone,)
+    assert not is_whole(library.models(), DRAFT)  # it has to be fetched again
+    assert is_whole(library.models(), TARGET)
 
 
 class NoStarter:

@@ -41,7 +41,7 @@ from dflash_desktop.ui.wizard.choice_card import ChoiceCard
 from dflash_desktop.ui.wizard.choices import choices_for
 from dflash_desktop.ui.wizard.getting import with_retry
 from dflash_desktop.ui.wizard.pane import WizardPane
-from dflash_desktop.ui.wizard.words import machine_sentence, people_name
+from dflash_desktop.ui.wizard.words import machine_sentence, people_name, sum_words
 from tests.machines import machine
 
 # First: it chooses the platform and the scale before Qt is imported.
@@ -108,7 +108,7 @@ def on_machine(theme: Theme, name: str) -> QWidget:
     found = findings(report, load_known_drivers())
     made.machine.show_machine(found, raw)
     made.machine.show_sentence(machine_sentence(report, pool))
-    made.machine.show_memory(parts_of_pool(pool), pool.reserve_bytes)
+    made.machine.show_memory(parts_of_pool(pool), pool.reserve_bytes, sum_words(pool))
     devices = devices_of_report(report)
     try:
         automatic = people_name(choose_device(devices).full_name)

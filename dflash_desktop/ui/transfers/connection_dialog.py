@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from dflash_desktop.domain.settings import DOWNLOAD_LIMIT_BOUNDS, SETTING_TEXTS
 from dflash_desktop.ui.icons import IconName
-from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_SMALL, GAP_TINY, TextRole
+from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.labels import Label, name_label
 
@@ -141,10 +141,9 @@ class ConnectionDialog(QDialog):
             label = name_label(text.title, field, explanation=text.help)
             grid.addWidget(label, 2 * number, 0)
             grid.addWidget(field, 2 * number, 1, 1, 1 if field is self._ca_file else 2)
-            grid.addWidget(
-                Label(text.help, role=TextRole.CAPTION, wraps=True), 2 * number + 1, 1, 1, 2
-            )
-            grid.setRowMinimumHeight(2 * number + 1, GAP_LARGE)
+            hint = Label(text.help, role=TextRole.CAPTION, wraps=True)
+            hint.setContentsMargins(0, 0, 0, GAP_MEDIUM)  # nearer to its field than to the next
+            grid.addWidget(hint, 2 * number + 1, 1, 1, 2)
         choose = Button("Choose…", theme=self._theme, icon=IconName.FOLDER_OPEN)
         choose.setAccessibleName("Choose a file with certificates")
         choose.clicked.connect(self._on_choose_clicked)

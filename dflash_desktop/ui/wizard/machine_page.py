@@ -66,6 +66,7 @@ class MachinePage(PageColumn):
         self._problem = ProblemView(theme=theme, report=report)
         self._problem.remedy_chosen.connect(self._on_remedy_chosen)
         self._bar = LabelledMemoryBar("Memory", theme=theme)
+        self._sum = Label(role=TextRole.CAPTION, wraps=True)
         self._reserve = AmountBox()
         self._device = DeviceBox()
         self._device.device_chosen.connect(self.device_chosen)
@@ -113,9 +114,11 @@ class MachinePage(PageColumn):
         """What the machine is, and how much of its memory a model may take."""
         self._sentence.show_text(sentence)
 
-    def show_memory(self, parts: tuple[MemoryPart, ...], reserve_bytes: int) -> None:
-        """How the memory is divided, and how much of it stays free."""
+    def show_memory(self, parts: tuple[MemoryPart, ...], reserve_bytes: int, note: str) -> None:
+        """How the memory is divided, how much stays free, and what is to be said of the sum."""
         self._bar.show_parts(parts)
+        self._sum.show_text(note)
+        self._sum.setVisible(bool(note))
         self._reserve.blockSignals(True)
         self._reserve.setValue(reserve_bytes / _GB)
         self._reserve.blockSignals(False)
@@ -170,6 +173,7 @@ class MachinePage(PageColumn):
         column.setContentsMargins(GAP, GAP, GAP, GAP)
         column.setSpacing(GAP_MEDIUM)
         column.addWidget(self._bar)
+        column.addWidget(self._sum)
         column.addLayout(grid)
         return card
 

@@ -154,7 +154,8 @@ class WizardPane(QWidget):
         column.setSpacing(0)
         column.addLayout(_centred(top))
         column.addWidget(self._stack, 1)
-        column.addLayout(_centred(self._question))
+        # Its room goes with it while it is hidden.
+        column.addLayout(_centred(self._question, below=GAP_MEDIUM))
         column.addWidget(Line(Qt.Orientation.Horizontal))
         column.addSpacing(GAP_MEDIUM)
         column.addLayout(_centred(bottom))
@@ -196,9 +197,9 @@ class WizardPane(QWidget):
         self.focus_next()
 
 
-def _centred(widget: QWidget) -> QHBoxLayout:
+def _centred(widget: QWidget, *, below: int = 0) -> QHBoxLayout:
     row = QHBoxLayout()
-    row.setContentsMargins(GAP_LARGE, 0, GAP_LARGE, 0)
+    row.setContentsMargins(GAP_LARGE, 0, GAP_LARGE, below)
     row.addStretch(1)
     row.addWidget(widget, 1000)
     row.addStretch(1)

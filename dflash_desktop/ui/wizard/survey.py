@@ -18,7 +18,7 @@ from dflash_desktop.services.model_inspection import installed_runtime
 from dflash_desktop.ui.tasks import TaskScope
 from dflash_desktop.ui.wizard.choices import Choices, choices_for
 from dflash_desktop.ui.wizard.getting import loadable, with_retry
-from dflash_desktop.ui.wizard.words import machine_sentence, people_name
+from dflash_desktop.ui.wizard.words import machine_sentence, people_name, sum_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,7 @@ class Survey:
             return
         self._show_devices()
         self._machine.show_sentence(machine_sentence(self._report, pool))
-        self._machine.show_memory(parts_of_pool(pool), pool.reserve_bytes)
+        self._machine.show_memory(parts_of_pool(pool), pool.reserve_bytes, sum_words(pool))
         place = self._settings.value.setup
         context = place.context_tokens or DEFAULT_CONTEXT_TOKENS
         self.choices = choices_for(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.memory_pool import PoolKind
+from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.ui.engine_words import short_device_name
 
 if TYPE_CHECKING:
@@ -72,6 +73,17 @@ def machine_sentence(report: HardwareReport, pool: MemoryPool) -> str:
     if pool.usable_bytes <= 0:
         return f"{what}; at this moment none of it is left for a model."
     return f"{what}; about {_about(pool.usable_bytes)} for models."
+
+
+def sum_words(pool: MemoryPool) -> str:
+    """Why the parts are more than what the sentence says; empty where it says the same."""
+    size = format_bytes(pool.total_bytes)
+    if _box_size(pool.total_bytes) == _about(pool.total_bytes):
+        return ""
+    return (
+        f"{size} in all: a GB here is a billion bytes, as everywhere in this program. Memory is "
+        "sold in slightly larger units."
+    )
 
 
 def _box_size(count: int) -> str:

@@ -18,9 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from dflash_desktop.domain.settings import SETTING_TEXTS, Settings
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.token_store import checked_token
-from dflash_desktop.ui.transfers.connection_dialog import Connection
+from dflash_desktop.ui.transfers.connection_dialog import Connection, ConnectionDialog
 from dflash_desktop.ui.transfers.connection_presenter import (
     ConnectionPresenter,
     connection_error,
@@ -39,6 +40,21 @@ if TYPE_CHECKING:
 
 REPO = "google/gemma-4-12b-it"
 TOKEN = "hf_made_up"  # noqa: S105 - no secret
+
+
+def test_an_explanation_stands_nearer_to_its_field_than_to_the_next(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    dialog = ConnectionDialog(settings=Settings(), theme=theme)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    fields = {field.accessibleName(): field for field in dialog.findChildren(QLineEdit)}
+    address, proxy = (fields[SETTING_TEXTS[name].title] for name in ("hub_endpoint", "hub_proxy"))
+    words = SETTING_TEXTS["hub_endpoint"].help
+    hint = next(label for label in dialog.findChildren(Label) if label.text() == words)
+    text_end = hint.geometry().bottom() - hint.contentsMargins().bottom()
+    above = hint.y() - address.geometry().bottom()
+    assert proxy.y() - text_end > 1.5 * above
 
 
 class FakeTokens:

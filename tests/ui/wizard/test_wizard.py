@@ -26,7 +26,9 @@ from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState
 from dflash_desktop.domain.transfer import Transfer, TransferState
 from dflash_desktop.services.own_pairs import OwnPairs
+from dflash_desktop.ui.theme import GAP_SMALL
 from dflash_desktop.ui.widgets.device_box import DeviceBox
+from dflash_desktop.ui.widgets.surfaces import Line, SurfaceFrame
 from dflash_desktop.ui.wizard.choice_card import ChoiceCard
 from dflash_desktop.ui.wizard.choice_row import ChoiceRow
 from tests.fakes.engine import engine_under_test, until
@@ -295,6 +297,13 @@ async def test_escape_asks_and_staying_changes_nothing(world: SetupWorld) -> Non
     world.press(Qt.Key.Key_Escape)
     assert "Leave the setup?" in world.words()
     assert world.focused() is world.button("Stay")
+    strip = next(
+        f
+        for f in world.pane.findChildren(SurfaceFrame)
+        if f.accessibleName() == "Leave the setup?"
+    )
+    (line,) = (line for line in world.pane.findChildren(Line) if line.parent() is world.pane)
+    assert line.y() - strip.geometry().bottom() > GAP_SMALL  # it stands free of the footer
     world.press(Qt.Key.Key_Escape)
     assert "Leave the setup?" not in world.words()
     world.press(Qt.Key.Key_Escape)
@@ -387,6 +396,11 @@ async def test_a_pair_whose_models_are_here_and_no_pair_asks_for_no_token(
     world.button("Get it").click()
     assert "no pair that this program can load" in world.words()
     assert world.downloads.asked == []
+
+
+async def test_the_memory_s_sum_is_told_in_the_unit_of_its_parts(world: SetupWorld) -> None:
+    await until(lambda: "24 GB of memory" in world.words())  # as it is sold
+    assert "25.3 GB in all" in world.words()
 
 
 async def test_what_is_kept_free_is_taken_from_what_models_may_use(world: SetupWorld) -> None:
