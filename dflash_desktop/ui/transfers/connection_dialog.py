@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -94,6 +94,14 @@ class ConnectionDialog(QDialog):
         """Say what cannot be right."""
         self._error.show_text(words)
         self._error.show()
+
+    def event(self, event: QEvent) -> bool:
+        """Stay as high as the words need: Qt opens no higher than two thirds of the screen."""
+        is_new_size = event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest)
+        is_taken = super().event(event)  # after which the dialog may be gone
+        if is_new_size and (layout := self.layout()) is not None:
+            self.setMinimumHeight(layout.totalHeightForWidth(self.width()))
+        return is_taken
 
     def _lay_out(self) -> None:
         save = Button("Save", theme=self._theme, kind=ButtonKind.PRIMARY)

@@ -10,6 +10,7 @@ import pytest_asyncio
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QDoubleSpinBox,
     QLineEdit,
@@ -48,6 +49,7 @@ def test_an_explanation_stands_nearer_to_its_field_than_to_the_next(
     dialog = ConnectionDialog(settings=Settings(), theme=theme)
     qtbot.addWidget(dialog)
     dialog.show()
+    QApplication.processEvents()
     fields = {field.accessibleName(): field for field in dialog.findChildren(QLineEdit)}
     address, proxy = (fields[SETTING_TEXTS[name].title] for name in ("hub_endpoint", "hub_proxy"))
     words = SETTING_TEXTS["hub_endpoint"].help
@@ -55,6 +57,8 @@ def test_an_explanation_stands_nearer_to_its_field_than_to_the_next(
     text_end = hint.geometry().bottom() - hint.contentsMargins().bottom()
     above = hint.y() - address.geometry().bottom()
     assert proxy.y() - text_end > 1.5 * above
+    needed = hint.heightForWidth(hint.width()) - hint.contentsMargins().bottom()
+    assert text_end - hint.y() >= needed - 1  # all of it
 
 
 class FakeTokens:
