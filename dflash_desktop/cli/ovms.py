@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +44,7 @@ _LOG_EXIT_CODES = {
     LogVerdict.NOT_ATTACHED: 2,
     LogVerdict.FAILED: 2,
 }
+_LAST_PORT = 65_535
 _VISION_GRAPH = "openvino_language_model.xml"
 
 
@@ -66,8 +68,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--name", default="", help="what the server calls the model")
     parser.add_argument(
-        "--rest-port", type=int, default=8000, metavar="PORT", help="where it listens (8000)"
+        "--rest-port", type=_port, default=8000, metavar="PORT", help="where it listens (8000)"
     )
+
+
+def _port(text: str) -> int:
+    port = int(text) if text.isascii() and text.isdecimal() else 0
+    if not 0 < port <= _LAST_PORT:
+        raise ArgumentTypeError(f"{text} is not a port: 1 to {_LAST_PORT}")
+    return port
 
 
 async def run(args: Namespace, context: CommandContext) -> OvmsResult:

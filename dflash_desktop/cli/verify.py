@@ -13,7 +13,7 @@ from dflash_desktop.cli.model_arguments import (
     own_command,
 )
 from dflash_desktop.cli.result import answer_with_grades
-from dflash_desktop.domain.check_words import CONTRACT_SENTENCES
+from dflash_desktop.domain.check_words import contract_sentence
 from dflash_desktop.domain.memory_budget import budget_of
 from dflash_desktop.domain.pair_contract import Finding, Verdict, check_contract, verdict_of
 from dflash_desktop.domain.pair_sizes import PairSizes, folder_sizes
@@ -107,7 +107,7 @@ class VerifyResult:
             commands.append(f"Repair: {own_command('repair', *names)}")
         elif self._asks_for_check(verdict):
             commands.append(f"Check: {own_command('check', *names)}")
-        return "\n\n".join((CONTRACT_SENTENCES[verdict], *memory, *paragraphs, *commands))
+        return "\n\n".join((contract_sentence(self.findings), *memory, *paragraphs, *commands))
 
     def _asks_for_check(self, verdict: Verdict) -> bool:
         """Whether a finding, be it only a note, sends to a check, of which the command is told."""

@@ -13,6 +13,8 @@ from dflash_desktop.domain.draft_choice import KindSpeedup, setting_worth
 from dflash_desktop.domain.generation import KvCachePrecision
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dflash_desktop.domain.benchmark import BenchReport, BenchRun
 
 NOTHING_BELOW: Final = 0.03
@@ -86,12 +88,7 @@ class CheckNumbers:
     @property
     def signature(self) -> Signature:
         """Which kind of acceptance this is."""
-        rates, brought = self.acceptance.rates, self.acceptance.tokens_per_step
-        if brought is None or not rates or rates[0] < NOTHING_BELOW:
-            return Signature.NOTHING
-        if rates[0] >= FIRST_ONLY_FROM and rates[1:] and rates[1] <= FIRST_ONLY_SHARE * rates[0]:
-            return Signature.FIRST_ONLY
-        return Signature.LOW if brought < USELESS_BELOW else Signature.ORDINARY
+        return signature_of(self.acceptance.rates)
 
     @property
     def falls_beyond(self) -> int | None:
@@ -112,6 +109,15 @@ class CheckNumbers:
         if before is None or after is None or min(before.steps, after.steps) < MIN_STEPS:
             return False
         return _falls(before, after)
+
+
+def signature_of(rates: Sequence[float]) -> Signature:
+    """From the share of steps, 0 to 1, in which each position was accepted; none without steps."""
+    if not rates or rates[0] < NOTHING_BELOW:
+        return Signature.NOTHING
+    if rates[0] >= FIRST_ONLY_FROM and rates[1:] and rates[1] <= FIRST_ONLY_SHARE * rates[0]:
+        return Signature.FIRST_ONLY
+    return Signature.LOW if 1 + sum(rates) < USELESS_BELOW else Signature.ORDINARY
 
 
 def numbers_of(report: BenchReport, *, window_tokens: int | None = None) -> CheckNumbers:

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop import __version__
+from dflash_desktop.domain.check_numbers import signature_of
 from dflash_desktop.domain.check_words import (
-    CONTRACT_SENTENCES,
+    ACCEPTANCE_SENTENCES,
     SUBJECT_WORDS,
     TEXT_SENTENCES,
     VERDICT_SENTENCES,
     VERDICT_WORDS,
     WEIGHT_WORDS,
+    contract_sentence,
 )
-from dflash_desktop.domain.pair_contract import ContractResult, Finding, verdict_of
 from dflash_desktop.domain.units import format_rate, format_speedup, significant
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.benchmark import FirstDifference
     from dflash_desktop.domain.check_summary import CheckSummary
+    from dflash_desktop.domain.pair_contract import ContractResult, Finding
     from dflash_desktop.services.diagnostics import PrivateFacts
 
 _LINE_LIMIT: Final = 400
@@ -60,8 +62,7 @@ def pair_report(
 
 
 def _contract(contract: ContractResult, plain: _Plain) -> Iterator[str]:
-    verdict = verdict_of(contract.findings)
-    yield from ("## Contract", "", CONTRACT_SENTENCES[verdict], "")
+    yield from ("## Contract", "", contract_sentence(contract.findings), "")
     for finding in contract.findings:
         yield from _finding(finding, plain)
     yield f"{len(contract.passed)} checks passed."
@@ -109,6 +110,7 @@ def check_facts(check: CheckSummary) -> tuple[tuple[str, str], ...]:
         ("With the draft", format_rate(check.tokens_per_second)),
         ("Tokens per step", per_step_words(check)),
         ("Accepted by position", accepted or "–"),
+        ("Acceptance", ACCEPTANCE_SENTENCES[signature_of(check.accepted)]),
         ("Text", TEXT_SENTENCES[check.text]),
         ("Device", check.device_name),
         ("Driver", check.driver),

@@ -57,6 +57,14 @@ def test_a_blocked_pair_is_refused_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "8k", "²"])
+def test_a_port_that_no_server_can_listen_on_is_wrong_usage(port: str, tmp_path: Path) -> None:
+    code, printed = run("ovms", "t", "d", "--output", str(tmp_path / "x"), f"--rest-port={port}")
+    assert code == 2
+    assert_documented("error", printed)
+    assert "1 to 65535" in json.dumps(printed)
+
+
 def test_files_of_somebody_else_stay(
     target: ModelFiles, draft: ModelFiles, tmp_path: Path
 ) -> None:

@@ -91,3 +91,4 @@ def test_a_report_names_no_person_and_no_folder(tmp_path: Path) -> None:
     assert "openvino\\_model.xml" in report
     assert "It \\| differs." in report
     assert "Without the draft: “one”" in report.replace("\\", "")
+    assert "Acceptance: Ordinary" in report

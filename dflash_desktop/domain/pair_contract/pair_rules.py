@@ -210,7 +210,8 @@ def base_model_agrees(target: ModelFacts, draft: ModelFacts) -> Iterator[Finding
         Weight.INFO,
         Subject.PAIR,
         expected="cards that name the same base model",
-        found="no such words; files alone cannot prove that the draft was trained on this target",
+        found="unverified: no such words, and files alone cannot prove that the draft was trained "
+        "on this target",
         where="README.md",
         remedy=_MEASURE,
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from dflash_desktop.domain.check_words import CONTRACT_SENTENCES, SUBJECT_WORDS, WEIGHT_WORDS
+from dflash_desktop.domain.check_words import SUBJECT_WORDS, WEIGHT_WORDS, contract_sentence
 from dflash_desktop.domain.pair_contract import ContractResult, Verdict, Weight, verdict_of
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.pair.fact_rows import FactRows
@@ -69,7 +69,7 @@ class ContractView(QWidget):
     def show_contract(self, contract: ContractResult) -> None:
         """Replace what is shown."""
         verdict = verdict_of(contract.findings)
-        self._sentence.show_line(CONTRACT_LOOKS[verdict], CONTRACT_SENTENCES[verdict])
+        self._sentence.show_line(CONTRACT_LOOKS[verdict], contract_sentence(contract.findings))
         for old in self._parts:
             self._column.removeWidget(old)
             old.hide()
