@@ -25,6 +25,8 @@ from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState
 from dflash_desktop.domain.transfer import Transfer, TransferState
+from dflash_desktop.services.fetch_process import FetchFailedError
+from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.ui.theme import GAP_SMALL
 from dflash_desktop.ui.widgets.device_box import DeviceBox
@@ -209,6 +211,18 @@ async def test_without_a_hub_the_page_says_so_and_offers_the_starter(world: Setu
     await until(lambda: NO_HUB.headline in world.words())
     world.button("Try the starter model instead").click()
     assert world.can_see("Get the starter model")
+
+
+async def test_offline_leads_to_the_proxy_and_the_mirror(world: SetupWorld) -> None:
+    world.downloads.refusal = hub_problem(FetchFailedError("offline", ""))
+    await on_choose(world)
+    cards(world)[QWEN].radio.click()
+    world.button("Get it").click()
+    await until(lambda: world.can_see(Remedy.NETWORK_SETTINGS.label))
+    asked: list[Remedy] = []
+    world.pane.transfer.remedy_chosen.connect(asked.append)
+    world.button(Remedy.NETWORK_SETTINGS.label).click()
+    assert asked == [Remedy.NETWORK_SETTINGS]
 
 
 async def test_a_pair_that_arrived_and_cannot_be_loaded_is_no_dead_end(world: SetupWorld) -> None:
