@@ -39,6 +39,7 @@ def build_setup(
         starter=services.starter,
         transfers=services.downloads,
         find_loadable=services.library.find,
+        all_loadable=services.library.pairs,
         is_whole=lambda repo_id: is_whole(services.models.models(), repo_id),
         reclaimable_bytes=services.memory.reclaimable_bytes,
         engine=services.engine,

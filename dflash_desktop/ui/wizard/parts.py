@@ -43,6 +43,7 @@ class SetupParts:
     starter: StarterInstall
     transfers: Transfers
     find_loadable: Callable[[str], PairFolders | None]
+    all_loadable: Callable[[], tuple[PairFolders, ...]]
     is_whole: Callable[[str], bool]  # whether a repository's model is in the library, undamaged
     reclaimable_bytes: Callable[[HardwareReport], Awaitable[int]]  # by the pair that is loaded
     engine: Engine

@@ -94,6 +94,8 @@ class Survey:
         self._machine.show_memory(parts_of_pool(pool), pool.reserve_bytes, sum_words(pool))
         place = self._settings.value.setup
         context = place.context_tokens or DEFAULT_CONTEXT_TOKENS
+        # Looked up once: a list may have a thousand rows, and asking of each reads the disk.
+        here = {pair.id.casefold(): pair for pair in self._parts.all_loadable()}
         self.choices = choices_for(
             self._pairs(),
             pool,
@@ -101,7 +103,9 @@ class Survey:
             context_tokens=context,
             pin=self._parts.pin,
             is_starter_installed=self._parts.starter.status().state is StarterState.READY,
-            is_installed=lambda p: loadable(p, self._parts.find_loadable) is not None,
+            is_installed=lambda pair: (
+                loadable(pair, lambda name: here.get(name.casefold())) is not None
+            ),
             wanted_id=place.pair_id,
         )
         self._choose.show_context(context)

@@ -156,6 +156,7 @@ class SetupWorld:
                 starter=self.starter,
                 transfers=self.transfers,
                 find_loadable=lambda pair_id: self.pairs.find(pair_id),
+                all_loadable=lambda: tuple(self.pairs.here.values()),
                 is_whole=lambda repo_id: repo_id in self.whole,
                 reclaimable_bytes=self.reclaimable_bytes,
                 engine=self.under_test.engine,
