@@ -105,7 +105,7 @@ async def run(args: Namespace, context: CommandContext) -> Result:
                 context.models.models(),
                 place,
                 context.models.absence(),
-                starter.target_path.parent if is_ready else None,
+                starter.target_path if is_ready else None,
             )
         case "verify":
             return await _verify(args, context)
