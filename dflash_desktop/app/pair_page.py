@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.library import ModelRole
 from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.diagnostics import private_facts
 from dflash_desktop.services.pair_check import PairCheck
@@ -38,6 +39,11 @@ def build_pair_page(
             measurements=services.measurements,
             settings=services.settings,
             private=private_facts,
+            drafts=lambda: tuple(
+                model.path
+                for model in services.models.models()
+                if model.manifest.role is ModelRole.DRAFT
+            ),
         ),
         pairs=pairs,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.precision_question import PrecisionCheck
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.model_description import describe_model
 from dflash_desktop.services.model_inspection import inspect_model
 
@@ -27,6 +29,15 @@ def other_precisions(draft_dir: Path, candidates: Iterable[Path]) -> tuple[Path,
         for folder in candidates
         if folder.resolve() != draft_dir.resolve() and _is_same(draft, inspect_model(folder))
     )
+
+
+def readable_precisions(draft_dir: Path, candidates: Iterable[Path]) -> tuple[Path, ...]:
+    """As `other_precisions`, without those that cannot be looked into. Blocking; never raises."""
+    found: list[Path] = []
+    for folder in candidates:
+        with contextlib.suppress(AppError):
+            found += other_precisions(draft_dir, (folder,))
+    return tuple(found)
 
 
 def precision_check(draft_dir: Path, check: CheckReport) -> PrecisionCheck:

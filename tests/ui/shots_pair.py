@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.devices import Device
 from dflash_desktop.domain.pair_contract import ContractResult
+from dflash_desktop.domain.precision_question import PrecisionCheck, compare_precisions
 from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.domain.settings import Settings
 from dflash_desktop.ui.models.pane import ModelsPane
@@ -100,6 +102,17 @@ def _busy(pane: PairPane) -> None:
     pane.show_problem(BUSY)
 
 
+def _compared(pane: PairPane) -> None:
+    _shown(GOOD, (WORKING,))(pane)
+    pane.show_others(2)
+    checks = (
+        PrecisionCheck("Qwen3-8B-DFlash-int4-per-column", "int4", CheckVerdict.USELESS, 1.1, 0.8),
+        PrecisionCheck("Qwen3-8B-DFlash-int8", "int8", CheckVerdict.WORKING, 3.62, 2.4),
+        PrecisionCheck("Qwen3-8B-DFlash", "fp16", CheckVerdict.WORKING, 3.7, 2.31),
+    )
+    pane.show_precisions(compare_precisions(checks))
+
+
 def _unfolded(pane: PairPane) -> None:
     from dflash_desktop.ui.widgets.fold import Fold
 
@@ -119,6 +132,7 @@ STATES: dict[str, Callable[[PairPane], None]] = {
     "pair-in-vain": _shown(GOOD, (USELESS,), can_undo=True, is_in_vain=True),
     "pair-checking": _checking,
     "pair-working": _shown(GOOD, (WORKING,)),
+    "pair-precisions": _compared,
     "pair-tie": _shown(GOOD, (TIE,)),
     "pair-useless": _shown(WARNINGS, (USELESS,), PLAN),
     "pair-wrong": _shown(GOOD, (WRONG,)),

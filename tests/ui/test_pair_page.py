@@ -155,6 +155,7 @@ class World:
         self.history = CheckHistory(folder / "checks.json")
         self.measurements = MeasurementStore(folder / "measurements.json")
         self.pairs = FakePairs()
+        self.drafts: tuple[Path, ...] = ()
         self.pane = PairPane(theme=theme, report=lambda problem: problem.detail)
         self.presenter = PairPagePresenter(
             pane=self.pane,
@@ -165,6 +166,7 @@ class World:
                 measurements=self.measurements,
                 settings=SettingsStore(folder / "settings.json"),
                 private=lambda: PrivateFacts(folder, "ada", "adas-laptop"),
+                drafts=lambda: self.drafts,
             ),
             pairs=self.pairs,
         )
@@ -197,6 +199,32 @@ async def test_the_files_are_judged_without_loading_anything(world: World) -> No
     assert "Nothing speaks against it." in words(world.pane)
     assert world.pairs.followed == []
     assert world.history.of_pair("mine") == ()
+
+
+async def test_precisions_of_one_draft_are_compared_and_the_pair_s_own_stays_loaded(
+    world: World,
+) -> None:
+    other = write_draft(world.folder / "finer")
+    weights = other.folder / "openvino_model.bin"
+    weights.write_bytes(weights.read_bytes() + b"more")
+    world.drafts = (world.draft.folder, other.folder, world.folder / "gone")
+    await world.show()
+    await until(lambda: shows(world.pane, "Compare 2 precisions"))
+
+    await world.press("Compare 2 precisions")
+
+    shown = words(world.pane)
+    assert "Is it the precision or the draft?" in shown
+    assert "All are accepted alike" in shown
+    assert {"draft", "finer"} <= set(shown.splitlines())
+    assert world.pairs.followed[-1] == "mine"
+    assert len(world.pairs.followed) == 2
+    assert len(world.history.of_pair("mine")) == 1
+
+    world.drafts = ()
+    await world.show()
+    assert "Is it the precision or the draft?" not in words(world.pane)
+    assert not shows(world.pane, "Compare 2 precisions")
 
 
 async def test_a_check_is_shown_kept_and_there_again_the_next_time(world: World) -> None:

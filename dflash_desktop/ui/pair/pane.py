@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QVBoxLayout
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.pair.contract_view import ContractView
 from dflash_desktop.ui.pair.history_view import HistoryView
+from dflash_desktop.ui.pair.precision_view import PrecisionView
 from dflash_desktop.ui.pair.repair_card import RepairCard
 from dflash_desktop.ui.pair.verdict_view import VerdictView
 from dflash_desktop.ui.problem_view import ProblemView
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.check_summary import CheckSummary
     from dflash_desktop.domain.pair_contract import ContractResult
+    from dflash_desktop.domain.precision_question import PrecisionComparison
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.domain.repair_plan import RepairPlan
     from dflash_desktop.ui.theme import Theme
@@ -36,6 +38,7 @@ _ABOUT: Final = (
     "The files are read first, without loading anything. Check then answers five questions with "
     "and without the draft: under a minute for a small pair. The chat uses this pair afterwards."
 )
+_COMPARE: Final = "Checks this draft in each of its installed precisions, one after the other"
 _LOOKING: Final = "Reading the files of the pair…"
 _BUSY: Final = "Something runs already. Wait for it or cancel it."
 
@@ -43,12 +46,13 @@ _BUSY: Final = "Something runs already. Wait for it or cancel it."
 class PairPane(PageColumn):
     """The page; its part `repair` has signals of its own.
 
-    Signals: `back_requested`, `check_requested`, `cancel_requested`, `copy_requested`,
-    `save_requested(path)`, `remedy_chosen(Remedy)`.
+    Signals: `back_requested`, `check_requested`, `compare_requested`, `cancel_requested`,
+    `copy_requested`, `save_requested(path)`, `remedy_chosen(Remedy)`.
     """
 
     back_requested = Signal()
     check_requested = Signal()
+    compare_requested = Signal()
     cancel_requested = Signal()
     copy_requested = Signal()
     save_requested = Signal(str)
@@ -69,6 +73,8 @@ class PairPane(PageColumn):
         self._progress.cancelled.connect(self.cancel_requested)
         self._verdict: VerdictView | None = None
         self._verdict_place = QVBoxLayout()
+        self._precisions: PrecisionView | None = None
+        self._precisions_place = QVBoxLayout()
         self.repair = RepairCard(theme=theme)
         self._contract_title = Label("What the files say", role=TextRole.STRONG)
         self._contract = ContractView(theme=theme)
@@ -83,6 +89,8 @@ class PairPane(PageColumn):
         self._problem.clear()
         self.repair.hide()
         self.show_checks(())
+        self.show_others(0)
+        self.show_precisions(None)
         self.show_looking()
         self.show_idle()
 
@@ -122,6 +130,23 @@ class PairPane(PageColumn):
             part.setVisible(len(checks) > 1)
         self._history.show_checks(checks)
 
+    def show_others(self, count: int) -> None:
+        """In how many other precisions the draft is installed: with none nothing is compared."""
+        self._compare.setText(f"Compare {count + 1} precisions")
+        self._compare.setVisible(count > 0)
+        self.order_tabs()
+
+    def show_precisions(self, comparison: PrecisionComparison | None) -> None:
+        """What the comparison of precisions says, or nothing."""
+        if self._precisions is not None:
+            self._precisions_place.removeWidget(self._precisions)
+            self._precisions.hide()
+            self._precisions.deleteLater()
+            self._precisions = None
+        if comparison is not None:
+            self._precisions = PrecisionView(comparison)
+            self._precisions_place.addWidget(self._precisions)
+
     def show_progress(self, sentence: str, numbers: str, share: float) -> None:
         """How far a check or a repair is: `share` from 0 to 1."""
         self._problem.clear()
@@ -156,6 +181,8 @@ class PairPane(PageColumn):
         self._back.clicked.connect(self.back_requested)
         self._check = Button("Check", theme=theme, kind=ButtonKind.PRIMARY)
         self._check.clicked.connect(self.check_requested)
+        self._compare = Button("", theme=theme)
+        self._compare.clicked.connect(self.compare_requested)
         self._copy = Button("Copy report", theme=theme, kind=ButtonKind.QUIET, icon=IconName.COPY)
         self._copy.clicked.connect(self.copy_requested)
         self._save = Button("Save report…", theme=theme, kind=ButtonKind.QUIET)
@@ -167,9 +194,10 @@ class PairPane(PageColumn):
         self.column.addWidget(self._title)
         self.column.addWidget(Label(_ABOUT, role=TextRole.MUTED, wraps=True))
         self.column.addWidget(self._problem)
-        self.column.addLayout(FlowRow(self._check, self._copy, self._save))
+        self.column.addLayout(FlowRow(self._check, self._compare, self._copy, self._save))
         self.column.addWidget(self._progress)
         self.column.addLayout(self._verdict_place)
+        self.column.addLayout(self._precisions_place)
         self.column.addWidget(self.repair)
         self.column.addSpacing(GAP_MEDIUM)
         parts = (
@@ -184,8 +212,9 @@ class PairPane(PageColumn):
         self.column.addStretch(1)
 
     def _show_busy(self, why: str) -> None:
-        self._check.setEnabled(not why)
-        self._check.setToolTip(why)
+        for button, what in ((self._check, ""), (self._compare, _COMPARE)):
+            button.setEnabled(not why)
+            button.setToolTip(why or what)
         self.repair.show_busy(why)
 
     def _show_report_buttons(self, is_there: bool) -> None:

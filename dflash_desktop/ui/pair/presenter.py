@@ -14,12 +14,15 @@ from PySide6.QtGui import QGuiApplication
 
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_summary import CheckSummary, summary_of
+from dflash_desktop.domain.precision_question import compare_precisions
 from dflash_desktop.domain.problems import AppError, Remedy
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.diagnostics import PrivateFacts
+from dflash_desktop.services.draft_precisions import precision_check, readable_precisions
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.pair_check import PairCheck
+from dflash_desktop.services.pair_library import folders_of
 from dflash_desktop.services.pair_look import PairLook, look_at_pair
 from dflash_desktop.services.pair_report import pair_report
 from dflash_desktop.services.repair import ModelRepair, can_undo
@@ -57,6 +60,8 @@ class PairServices:
     measurements: MeasurementStore
     settings: SettingsStore
     private: Callable[[], PrivateFacts]
+    drafts: Callable[[], tuple[Path, ...]] = tuple
+    """The folders of all installed drafts."""
 
 
 class PairPagePresenter:
@@ -69,11 +74,13 @@ class PairPagePresenter:
         self._pair: PairFolders | None = None
         self._seen: PairLook | None = None
         self._checks: tuple[CheckSummary, ...] = ()
+        self._others: tuple[Path, ...] = ()  # the same draft in other precisions
         self._is_repaired = False
         self._is_closing = False
         self._runs = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._tasks = TaskScope(owner=pane, on_problem=pane.show_problem)
         pane.check_requested.connect(lambda: self._run(self._check))
+        pane.compare_requested.connect(lambda: self._run(self._compare))
         pane.cancel_requested.connect(self._runs.cancel_all)
         pane.repair.repair_requested.connect(lambda: self._run(self._repair_and_check))
         pane.repair.undo_requested.connect(lambda: self._run(self._undo))
@@ -90,7 +97,7 @@ class PairPagePresenter:
         """Show this pair, unless one is being checked: then that one stays."""
         if self._runs.is_busy:
             return
-        self._pair, self._seen, self._checks = pair, None, ()
+        self._pair, self._seen, self._checks, self._others = pair, None, (), ()
         self._is_repaired = False
         self._pane.show_pair(pair.title)
         self._tasks.cancel_all()
@@ -122,6 +129,10 @@ class PairPagePresenter:
         self._seen = await asyncio.to_thread(look_at_pair, pair.target_dir, pair.draft_dir)
         self._pane.show_contract(self._seen.contract)
         self._show_plan()
+        if pair.draft_dir is not None:
+            installed = self._services.drafts()
+            self._others = await asyncio.to_thread(readable_precisions, pair.draft_dir, installed)
+            self._pane.show_others(len(self._others))
 
     def _show_plan(self) -> None:
         if self._seen is None:
@@ -131,9 +142,29 @@ class PairPagePresenter:
         self._pane.show_plan(self._seen.plan, can_undo=self._seen.can_undo, is_in_vain=is_in_vain)
 
     async def _check(self, pair: PairFolders) -> None:
+        await self._keep(pair, await self._measured(pair))
+
+    async def _compare(self, pair: PairFolders) -> None:
+        """The pair's own draft is the last one, so that the chat uses it afterwards."""
+        if pair.draft_dir is None:
+            return
+        self._pane.show_precisions(None)
+        others = []
+        for draft in self._others:
+            other = folders_of(f"{pair.title}, {draft.name}", pair.target_dir, draft)
+            report = await self._measured(other, of=draft.name)
+            others.append(await asyncio.to_thread(precision_check, draft, report))
+        report = await self._measured(pair, of=pair.draft_dir.name)
+        await self._keep(pair, report)
+        own = await asyncio.to_thread(precision_check, pair.draft_dir, report)
+        self._pane.show_precisions(compare_precisions([own, *others]))
+
+    async def _measured(self, pair: PairFolders, *, of: str = "") -> CheckReport:
+        """One check, with its progress; `of` names the draft where there are several."""
         settings = self._services.settings.value
         began = asyncio.get_running_loop().time()
-        self._pane.show_progress("Starting", "", 0.0)
+        named = f"{of}: " if of else ""
+        self._pane.show_progress(f"{named}Starting", "", 0.0)
         self._pairs.follow(pair)
         steps = self._services.checks.run(
             pair,
@@ -144,11 +175,12 @@ class PairPagePresenter:
         async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, CheckReport):
-                    await self._keep(pair, step)
-                    continue
+                    return step
                 share = step.done / step.total if step.total else 0.0
                 seconds = asyncio.get_running_loop().time() - began
-                self._pane.show_progress(step.sentence, progress_numbers(step, seconds), share)
+                numbers = progress_numbers(step, seconds)
+                self._pane.show_progress(f"{named}{step.sentence}", numbers, share)
+        raise RuntimeError("a check ended without a report")
 
     async def _keep(self, pair: PairFolders, report: CheckReport) -> None:
         summary = summary_of(report, pair_id=pair.id, checked_at=datetime.now(UTC))
