@@ -146,7 +146,9 @@ class DoctorResult:
                     "driver": device.driver or None,
                     "is_discrete": device.is_discrete,
                     "memory_bytes": device.memory_bytes,
-                    "properties": dict(device.properties),
+                    "properties": [
+                        {"name": name, "value": value} for name, value in device.properties
+                    ],
                 }
                 for device in report.devices
             ],

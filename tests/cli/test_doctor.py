@@ -93,7 +93,7 @@ def test_what_a_plugin_does_not_answer_is_null_and_not_guessed() -> None:
             "driver": None,
             "is_discrete": None,
             "memory_bytes": None,
-            "properties": {},
+            "properties": [],
         }
     ]
 

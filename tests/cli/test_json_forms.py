@@ -24,32 +24,22 @@ REPOSITORY = Path(__file__).parents[2]
 DOCUMENTS = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "docs/json.md")]
 
 
-def documented_fields(form: str, *, of_type: str = "") -> set[str]:
-    """The fields in the table under the heading `form`; or those of one type, as it is written."""
+def documented_fields(form: str) -> set[str]:
+    """The fields in the table under the heading `form`."""
     text = (REPOSITORY / "docs" / "json.md").read_text(encoding="utf-8")
     section = re.split(r"^## ", text, flags=re.MULTILINE)
     (body,) = (part for part in section if part.startswith(f"{form}\n"))
-    row = rf"^\| `([\w.\[\]]+)` \|{re.escape(f' {of_type} |') if of_type else ''}"
-    return set(re.findall(row, body, flags=re.MULTILINE))
+    return set(re.findall(r"^\| `([\w.\[\]]+)` \|", body, flags=re.MULTILINE))
 
 
-def printed_fields(
-    value: object, name: str = "", *, closed: frozenset[str] = frozenset()
-) -> set[str]:
-    """The names of everything in a JSON object, as the tables write them.
-
-    Of the `closed` ones, whose keys are somebody else's, only the name itself.
-    """
-    if name in closed:
-        return {name}
+def printed_fields(value: object, name: str = "") -> set[str]:
+    """The names of everything in a JSON object, as the tables write them."""
     match value:
         case dict():
             dot = f"{name}." if name else ""
-            parts = ((value[key], f"{dot}{key}") for key in value)
-            return {f for part, to in parts for f in printed_fields(part, to, closed=closed)}
+            return {f for key in value for f in printed_fields(value[key], f"{dot}{key}")}
         case [dict(), *_]:
-            items = (printed_fields(item, f"{name}[]", closed=closed) for item in value)
-            return {f for fields in items for f in fields}
+            return {f for item in value for f in printed_fields(item, f"{name}[]")}
         case _:
             return {name}
 
@@ -72,10 +62,7 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> tuple[int, dict[s
 
 def assert_documented(form: str, printed: dict[str, object]) -> None:
     """Every printed field has its row, and every row its field unless what holds it is null."""
-    documented = documented_fields(form)
-    objects = documented_fields(form, of_type="object")
-    closed = frozenset(name for name in objects if not parts_of(name, documented))
-    found = printed_fields(printed, closed=closed)
+    documented, found = documented_fields(form), printed_fields(printed)
     empty = {name for name in found if parts_of(name, documented)}
     absent = {part for name in empty for part in parts_of(name, documented)}
     values = {name for name in documented if not parts_of(name, documented)}

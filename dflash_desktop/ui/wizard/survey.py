@@ -130,7 +130,10 @@ class Survey:
         # What the loaded pair takes is free for the one that takes its place.
         self._reclaimable_bytes = await self._parts.reclaimable_bytes(report)
         found = (*version_findings(devices), *findings(report, self._parts.load_known_drivers()))
-        told = [{"id": one.id, "properties": dict(one.properties)} for one in devices.devices]
+        told = [
+            {"id": one.id, "properties": [{"name": n, "value": v} for n, v in one.properties]}
+            for one in devices.devices
+        ]
         fields = {**report_fields(report), "devices": told}  # still a report that can be read
         raw = msgspec.json.format(msgspec.json.encode(fields), indent=2)
         self._report, self._devices = report, devices
