@@ -163,7 +163,6 @@ def _models(theme: Theme) -> QWidget:
 def main() -> None:
     """Take all shots, or those that were asked for."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
-    folder.mkdir(parents=True, exist_ok=True)
     shots = Shots(folder, sys.argv[2:])
     for size, prefix in ((None, ""), (NARROW, "narrow-")):
         for name, show in STATES.items():

@@ -200,6 +200,9 @@ class Shots:
     """Builds a window for each shot and grabs it."""
 
     def __init__(self, folder: Path, words: list[str]) -> None:
+        if str(folder).startswith("-"):
+            raise SystemExit("Name a folder: [--scale 1.5] FOLDER [WORD …]")
+        folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._words = words
         self._application = QApplication([])
@@ -392,7 +395,6 @@ NARROW = (720, 520)
 def main() -> None:
     """Take all shots, or those that were asked for."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
-    folder.mkdir(parents=True, exist_ok=True)
     shots = Shots(folder, sys.argv[2:])
     theme = shots.theme
     for size, prefix in ((None, ""), (NARROW, "narrow-")):

@@ -249,7 +249,6 @@ MACHINES = (
 def main() -> None:
     """Take all shots, or those that were asked for."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
-    folder.mkdir(parents=True, exist_ok=True)
     shots = Shots(folder, sys.argv[2:])
     theme = shots.theme
     size = (1180, 760)
