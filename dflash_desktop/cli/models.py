@@ -99,13 +99,12 @@ async def run(args: Namespace, context: CommandContext) -> Result:
     """Do it, with progress on standard error; raises `AppError`."""
     match args.action:
         case "list":
-            place, starter = context.paths.library_dir, context.starter.status()
-            is_ready = starter.state is StarterState.READY
             return ModelsResult(
                 context.models.models(),
-                place,
+                context.paths.library_dir,
                 context.models.absence(),
-                starter.target_path if is_ready else None,
+                # Only the words name it, and looking imports half of the program.
+                None if args.json else _starter_dir(context),
             )
         case "verify":
             return await _verify(args, context)
@@ -130,6 +129,11 @@ async def run(args: Namespace, context: CommandContext) -> Result:
             return await _leftovers(args.remove, context)
         case _:
             return await _cache(context, is_clearing=args.clear)
+
+
+def _starter_dir(context: CommandContext) -> Path | None:
+    starter = context.starter.status()
+    return starter.target_path if starter.state is StarterState.READY else None
 
 
 async def _verify(args: Namespace, context: CommandContext) -> ReportsResult:

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import urllib.request
 from pathlib import Path
 
@@ -13,11 +12,19 @@ from tests.fakes.fake_hub import FakeHub, serve, small_repo
 
 def test_the_hubs_own_command_finds_nothing_wrong_with_the_fake_one(tmp_path: Path) -> None:
     repo = small_repo()
-    program = Path(sysconfig.get_path("scripts")) / "hf"
+    program = "from huggingface_hub.cli.hf import main; main()"  # without Qt there is no script
     with serve(FakeHub([repo])) as hub:
         environment = os.environ | {"HF_ENDPOINT": hub.url, "HF_HUB_DISABLE_XET": "1"}
         subprocess.run(
-            [program, "download", repo.repo_id, "--local-dir", tmp_path / "model"],
+            [
+                sys.executable,
+                "-c",
+                program,
+                "download",
+                repo.repo_id,
+                "--local-dir",
+                tmp_path / "model",
+            ],
             env=environment,
             check=True,
             capture_output=True,
