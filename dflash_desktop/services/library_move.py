@@ -24,12 +24,12 @@ from dflash_desktop.services.library_place import (
     MoveJournal,
     check_room,
     clear_journal,
-    existing_parent,
     read_journal,
     settle,
     write_journal,
 )
 from dflash_desktop.services.model_removal import delete_entries
+from dflash_desktop.workers.disk_room import existing_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +147,7 @@ class _Made:
 
 
 def _is_same_disk(source: Path, place: Path) -> bool:
-    return source.stat().st_dev == existing_parent(place).stat().st_dev
+    return source.stat().st_dev == existing_folder(place).stat().st_dev
 
 
 def _take(

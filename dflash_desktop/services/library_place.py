@@ -6,7 +6,6 @@ of the program the one that does not count can be found, and only that.
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -17,6 +16,7 @@ from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.services.atomic_file import write_atomically
 from dflash_desktop.services.file_tree import is_link, is_same
+from dflash_desktop.workers.disk_room import existing_folder, free_disk_bytes
 
 if TYPE_CHECKING:
     from dflash_desktop.paths import AppPaths
@@ -93,7 +93,7 @@ def place_for(chosen: Path, paths: AppPaths) -> Path:
     is_inside = any(folder in (place, *place.parents) for folder in inside)
     if is_inside or present in (chosen, place) or is_same(place, present):
         raise AppError(_is_present(present))
-    if is_link(place) or not existing_parent(place).is_dir():
+    if is_link(place) or not existing_folder(place).is_dir():
         raise AppError(_refused(place))
     taken = [place / part for part in PARTS if (place / part).exists() or is_link(place / part)]
     if taken or (place != home and place.exists() and not _is_empty(place)):
@@ -123,7 +123,7 @@ def require_place(paths: AppPaths) -> None:
 
 def check_room(place: Path, needed_bytes: int) -> None:
     """Raises `AppError` ("disk_full") unless so much is free where `place` will be."""
-    free_bytes = shutil.disk_usage(existing_parent(place)).free
+    free_bytes = free_disk_bytes(place)
     if free_bytes < needed_bytes + _SPARE_BYTES:
         raise AppError(
             Problem(
@@ -134,11 +134,6 @@ def check_room(place: Path, needed_bytes: int) -> None:
                 remedies=(Remedy.RETRY,),
             )
         )
-
-
-def existing_parent(place: Path) -> Path:
-    """The folder itself, or the first one above it that is there."""
-    return next(folder for folder in (place, *place.parents) if folder.exists())
 
 
 def _is_empty(folder: Path) -> bool:

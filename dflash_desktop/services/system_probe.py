@@ -14,6 +14,7 @@ from dflash_desktop.domain.hardware import Adapter, Power, SystemMemory
 from dflash_desktop.domain.system_facts import SystemFacts
 from dflash_desktop.services.power_mode import power_mode
 from dflash_desktop.services.power_source import power_source
+from dflash_desktop.workers.disk_room import told_free_disk_bytes
 from dflash_desktop.workers.linux_graphics import cpu_name, is_wsl, linux_graphics, pci_adapters
 from dflash_desktop.workers.windows_graphics import registry_adapters, registry_cpu_name
 
@@ -30,7 +31,7 @@ def system_facts(models_dir: Path) -> SystemFacts:
         adapters=system_adapters(),
         linux=linux_graphics() if is_linux else None,
         is_wsl=is_linux and is_wsl(),
-        free_disk_bytes=_free_bytes(models_dir),
+        free_disk_bytes=told_free_disk_bytes(models_dir),
         cpu=cpu_name() if is_linux else registry_cpu_name(),
     )
 
@@ -67,13 +68,3 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
-
-
-def _free_bytes(folder: Path) -> int | None:
-    """Of the disk on which `folder` is, or will be."""
-    for place in (folder, *folder.parents):
-        try:
-            return psutil.disk_usage(str(place)).free
-        except OSError:
-            continue
-    return None

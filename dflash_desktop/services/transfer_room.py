@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.transfer import TransferPlan
 from dflash_desktop.services import transfer_problems as problems
+from dflash_desktop.workers.disk_room import free_disk_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,8 +34,7 @@ def kept_plan(folder: Path, plans: tuple[RepoPlan, ...]) -> TransferPlan:
     """What was planned before, with what is here and free by now. Blocking; raises `OSError`."""
     present = max(folder_bytes(folder), sum(plan.present_bytes for plan in plans))
     needed = sum(plan.size_bytes for plan in plans) - present
-    existing = next(place for place in (folder, *folder.parents) if place.is_dir())
-    return TransferPlan(plans, max(needed, 0), shutil.disk_usage(existing).free)
+    return TransferPlan(plans, max(needed, 0), free_disk_bytes(folder))
 
 
 def folder_bytes(folder: Path) -> int:

@@ -7,6 +7,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from dflash_desktop.workers.disk_room import free_disk_bytes
 from dflash_desktop.workers.fetch_messages import (
     FetchRepos,
     FilesProgress,
@@ -19,7 +20,7 @@ from dflash_desktop.workers.hub_faults import (
     fault_of_os_error,
 )
 from dflash_desktop.workers.hub_file import FileTransfer
-from dflash_desktop.workers.hub_plan import check_names, free_disk_bytes, needed_disk_bytes
+from dflash_desktop.workers.hub_plan import check_names, needed_disk_bytes
 from dflash_desktop.workers.hub_sources import Sources
 from dflash_desktop.workers.hub_xet import is_xet_installed, xet_fetcher
 from dflash_desktop.workers.incoming_folder import IncomingFolder

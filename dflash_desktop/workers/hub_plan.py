@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
@@ -16,12 +15,12 @@ from dflash_desktop.domain.file_names import (
     unsafe_reason,
 )
 from dflash_desktop.domain.transfer import PlannedFile, RepoPlan, RepoRequest, TransferPlan
+from dflash_desktop.workers.disk_room import free_disk_bytes
 from dflash_desktop.workers.hub_faults import HubFaultError, fault_of_response
 from dflash_desktop.workers.incoming_folder import (
     BOOKKEEPING,
     IncomingFolder,
     cached_blob,
-    existing_folder,
     is_on_same_disk,
     part_name,
 )
@@ -61,11 +60,6 @@ def needed_disk_bytes(
             if blob is None or not is_on_same_disk(blob, incoming_dir):
                 needed += file.size_bytes - folder.present_bytes(file)
     return needed + _SPARE_DISK_BYTES if needed else 0
-
-
-def free_disk_bytes(folder: Path) -> int:
-    """What the disk of `folder`, which need not exist yet, can still take."""
-    return shutil.disk_usage(existing_folder(folder)).free
 
 
 def check_names(repo_id: str, files: Iterable[PlannedFile], folder: IncomingFolder) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from dflash_desktop.domain.transfer import PlannedFile, incoming_folder_name
+from dflash_desktop.workers.disk_room import existing_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -170,13 +171,6 @@ def is_on_same_disk(source: Path, folder: Path) -> bool:
     with contextlib.suppress(OSError):
         return source.stat().st_dev == existing_folder(folder).stat().st_dev
     return False
-
-
-def existing_folder(folder: Path) -> Path:
-    """The folder, or the nearest existing one above it."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    return folder
 
 
 def _replace(part: Path, final: Path) -> None:

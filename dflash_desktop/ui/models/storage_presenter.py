@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +11,7 @@ from dflash_desktop.domain.problems import AppError
 from dflash_desktop.ui.models.model_work import ModelWork
 from dflash_desktop.ui.models.storage_words import removable, storage_content
 from dflash_desktop.ui.tasks import TaskScope
+from dflash_desktop.workers.disk_room import told_free_disk_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -108,7 +108,7 @@ class StoragePresenter:
             storage_content(
                 place,
                 models=self._models(),
-                free_bytes=await asyncio.to_thread(_free_bytes, place),
+                free_bytes=await asyncio.to_thread(told_free_disk_bytes, place),
                 leftovers=self._leftovers,
                 cache=cache,
             )
@@ -152,12 +152,3 @@ class StoragePresenter:
             if was_loaded:
                 self._load_again()
             self.refresh()
-
-
-def _free_bytes(place: Path) -> int | None:
-    for folder in (place, *place.parents):
-        try:
-            return shutil.disk_usage(folder).free
-        except OSError:
-            continue
-    return None
