@@ -104,6 +104,12 @@ async def finish(
             job.exception()  # seen, so that nobody misses it when we were cancelled
 
 
+def file_sha256(path: Path) -> str:
+    """The hex SHA-256 of one file, with nobody counting. Blocking; raises `OSError`."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def hash_file(path: Path, counter: WorkCounter) -> str:
     """The hex SHA-256 of one file. Blocking; raises `OSError` and `StoppedError`."""
     digest, buffer = hashlib.sha256(), bytearray(_CHUNK_BYTES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 import shutil
 from typing import TYPE_CHECKING, Final
@@ -12,6 +11,7 @@ import msgspec
 
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.services.atomic_file import replace_file, write_atomically
+from dflash_desktop.services.file_hashing import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ class RepairRecord:
         changed in between becomes a new original, and the older one stays beside it.
         """
         entries = self._read()
-        now = _sha256(self._folder / name)
+        now = file_sha256(self._folder / name)
         known = entries.get(name)
         if known is None or now not in {known.sha256_after, known.sha256_before}:
             known = _Entry(name, self._keep(name), now)
@@ -66,7 +66,9 @@ class RepairRecord:
             raise
         path = self._folder / name
         shutil.copymode(self._folder / known.original, path)
-        self._write({**entries, name: msgspec.structs.replace(known, sha256_after=_sha256(path))})
+        self._write(
+            {**entries, name: msgspec.structs.replace(known, sha256_after=file_sha256(path))}
+        )
 
     def restore(self, name: str) -> bool:
         """Give the original back; False if the file is the original already.
@@ -77,13 +79,13 @@ class RepairRecord:
         entries = self._read()
         entry, path = entries[name], self._folder / name
         original = self._folder / entry.original
-        now = _sha256(path) if path.exists() else ""
+        now = file_sha256(path) if path.exists() else ""
         if now != entry.sha256_before and not original.exists():
             raise AppError(_original_missing(name, original.name))
         is_ours = now in {entry.sha256_after, ""} or not entry.sha256_after
         if now == entry.sha256_before:
             original.unlink(missing_ok=True)
-        elif not is_ours or _sha256(original) != entry.sha256_before:
+        elif not is_ours or file_sha256(original) != entry.sha256_before:
             raise AppError(_changed_since(name, original.name))
         else:
             if now and not entry.sha256_after:
@@ -96,7 +98,7 @@ class RepairRecord:
     def _give_up(self, known: _Entry, now: str, entries: dict[str, _Entry]) -> None:
         """Leave the file as it was before this attempt, or at least able to be given back."""
         path, original = self._folder / known.name, self._folder / known.original
-        if _sha256(path) != now:
+        if file_sha256(path) != now:
             if known.sha256_before != now:
                 return  # what an earlier repair wrote is gone; the first original is not
             replace_file(original, path)
@@ -140,11 +142,6 @@ class RepairRecord:
             write_atomically(self._file, msgspec.json.encode(_Content(1, tuple(entries.values()))))
         else:
             self._file.unlink(missing_ok=True)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _changed_since(name: str, original: str) -> Problem:

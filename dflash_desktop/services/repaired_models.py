@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.library import ModelFile
 from dflash_desktop.services.added_models import records_of_added
+from dflash_desktop.services.file_hashing import file_sha256
 from dflash_desktop.services.model_manifest import read_record, record_dir, write_record
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ def note_changed_files(folder: Path, names: tuple[str, ...], *, added_dir: Path)
 
 def _as_it_is(folder: Path, file: ModelFile) -> ModelFile:
     path = folder / file.path
-    with path.open("rb") as stream:
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
     # A file that was never hashed is not hashed by the way: that is the verification's work.
-    return ModelFile(file.path, path.stat().st_size, sha256 if file.sha256 else "")
+    sha256 = file_sha256(path) if file.sha256 else ""
+    return ModelFile(file.path, path.stat().st_size, sha256)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import shutil
 import sys
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import msgspec
 from dflash_desktop.domain.starter import StarterPin
 from dflash_desktop.paths import resources_dir
 from dflash_desktop.services.atomic_file import write_atomically
+from dflash_desktop.services.file_hashing import file_sha256
 from dflash_desktop.services.file_tree import rename_folder
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class StarterStore:
         if fault := self.fault(record):
             return fault
         for file in record.files:
-            if _sha256(self.target_dir / file.name) != file.sha256:
+            if file_sha256(self.target_dir / file.name) != file.sha256:
                 return f"The file {file.name} has changed."
         return ""
 
@@ -158,7 +158,7 @@ class StarterStore:
     def publish(self, *, runtime: str, tokens_per_step: float) -> None:
         """Write the record into the folder that was built, and put it in place in one move."""
         files = tuple(
-            InstalledFile(path.name, path.stat().st_size, _sha256(path))
+            InstalledFile(path.name, path.stat().st_size, file_sha256(path))
             for path in sorted(self.building_dir.iterdir())
         )
         record = InstallRecord(
@@ -182,8 +182,3 @@ def _size(path: Path) -> int | None:
         return path.stat().st_size
     except OSError:
         return None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
