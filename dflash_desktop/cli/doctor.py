@@ -129,7 +129,7 @@ class DoctorResult:
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md: a hardware report, and what the program makes of it."""
-        from dflash_desktop.services.hardware_report import report_fields
+        from dflash_desktop.services.hardware_report import property_fields, report_fields
 
         report = self.report
         return {
@@ -146,9 +146,7 @@ class DoctorResult:
                     "driver": device.driver or None,
                     "is_discrete": device.is_discrete,
                     "memory_bytes": device.memory_bytes,
-                    "properties": [
-                        {"name": name, "value": value} for name, value in device.properties
-                    ],
+                    "properties": property_fields(device),
                 }
                 for device in report.devices
             ],

@@ -25,6 +25,8 @@ from dflash_desktop.domain.problems import AppError, Problem
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dflash_desktop.domain.devices import Device
+
 _Bytes = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -100,6 +102,11 @@ def report_fields(report: HardwareReport) -> dict[str, object]:
     """The report for JSON; texts that are not known are null."""
     fields = msgspec.to_builtins(report)
     return {"report_version": HARDWARE_REPORT_VERSION, **_with_nulls(fields)}
+
+
+def property_fields(device: Device) -> list[dict[str, str]]:
+    """What a device states of itself, for JSON."""
+    return [{"name": name, "value": value} for name, value in device.properties]
 
 
 def decode_report(data: bytes) -> HardwareReport:

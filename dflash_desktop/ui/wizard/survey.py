@@ -13,7 +13,7 @@ from dflash_desktop.domain.memory_pool import memory_pool
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.recommend import DEFAULT_CONTEXT_TOKENS
 from dflash_desktop.domain.starter import StarterState
-from dflash_desktop.services.hardware_report import report_fields
+from dflash_desktop.services.hardware_report import property_fields, report_fields
 from dflash_desktop.services.model_inspection import installed_runtime
 from dflash_desktop.ui.tasks import TaskScope
 from dflash_desktop.ui.wizard.choices import Choices, choices_for
@@ -130,10 +130,7 @@ class Survey:
         # What the loaded pair takes is free for the one that takes its place.
         self._reclaimable_bytes = await self._parts.reclaimable_bytes(report)
         found = (*version_findings(devices), *findings(report, self._parts.load_known_drivers()))
-        told = [
-            {"id": one.id, "properties": [{"name": n, "value": v} for n, v in one.properties]}
-            for one in devices.devices
-        ]
+        told = [{"id": one.id, "properties": property_fields(one)} for one in devices.devices]
         fields = {**report_fields(report), "devices": told}  # still a report that can be read
         raw = msgspec.json.format(msgspec.json.encode(fields), indent=2)
         self._report, self._devices = report, devices
