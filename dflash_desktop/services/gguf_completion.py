@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.ir_reader import IrError, read_ir_graph
-from dflash_desktop.domain.layer_outputs import find_layer_outputs
-from dflash_desktop.domain.locators import ANNOTATION, LocatorError, annotation_value
+from dflash_desktop.domain.ir_reader import IrError
+from dflash_desktop.domain.locators import LocatorError
 from dflash_desktop.domain.pair_contract import Finding, Weight, check_contract
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.rt_info_edit import RtInfoEditError
 from dflash_desktop.services import gguf_problems as problems
 from dflash_desktop.services.atomic_file import write_atomically
-from dflash_desktop.services.model_inspection import inspect_model, installed_runtime, read_chunks
-from dflash_desktop.services.rt_info_file import write_rt_info
+from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
+from dflash_desktop.services.rt_info_file import annotate_layers
 from dflash_desktop.workers.model_folder import MODEL_XML
 
 if TYPE_CHECKING:
@@ -38,11 +37,9 @@ def complete_model(
     """
     model = source.model
     try:
-        graph = read_ir_graph(read_chunks(folder / MODEL_XML))
-        locators = find_layer_outputs(
-            graph, hidden_size=model.hidden_size, layer_count=model.layer_count
+        annotate_layers(
+            folder / MODEL_XML, hidden_size=model.hidden_size, layer_count=model.layer_count
         )
-        write_rt_info(folder / MODEL_XML, {(ANNOTATION,): annotation_value(locators)})
     except (IrError, LocatorError, RtInfoEditError) as error:
         raise AppError(problems.unusable(str(error))) from error
     precision = "int8" if as_int8 else model.precision

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.ir_reader import read_ir_graph, read_rt_info
+from dflash_desktop.domain.layer_outputs import find_layer_outputs
+from dflash_desktop.domain.locators import ANNOTATION, annotation_value
 from dflash_desktop.domain.rt_info_edit import edit_rt_info, spliced
 from dflash_desktop.services.atomic_file import write_atomically
 from dflash_desktop.services.model_inspection import read_chunks
@@ -16,16 +18,22 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.ir_graph import RtInfoMarks
 
 
-def write_rt_info(
-    xml: Path, values: Mapping[tuple[str, ...], str], *, marks: RtInfoMarks | None = None
-) -> None:
+def annotate_layers(xml: Path, *, hidden_size: int, layer_count: int) -> None:
+    """Write where a draft reads, which GenAI's conversion of a GGUF file leaves out.
+
+    Raises `LocatorError`, `IrError`, `RtInfoEditError` and `OSError`; the file then is as it was.
+    """
+    graph = read_ir_graph(read_chunks(xml))
+    locators = find_layer_outputs(graph, hidden_size=hidden_size, layer_count=layer_count)
+    write_rt_info(xml, {(ANNOTATION,): annotation_value(locators)}, marks=graph.marks)
+
+
+def write_rt_info(xml: Path, values: Mapping[tuple[str, ...], str], *, marks: RtInfoMarks) -> None:
     """Give each entry its value; nothing else in the file changes, and it is never half-written.
 
-    `marks` are those of this very text, if it was read already. Raises `IrError`,
-    `RtInfoEditError` and `OSError`; the file then is as it was.
+    `marks` are those of this very text. Raises `IrError`, `RtInfoEditError` and `OSError`; the
+    file then is as it was.
     """
-    if marks is None:
-        marks = read_ir_graph(read_chunks(xml)).marks
     write_atomically(xml, _edited(xml, values, marks))
 
 

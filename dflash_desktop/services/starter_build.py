@@ -14,9 +14,8 @@ from dflash_desktop.domain.generation import (
     Role,
     SamplingParams,
 )
-from dflash_desktop.domain.ir_reader import IrError, read_ir_graph
-from dflash_desktop.domain.layer_outputs import find_layer_outputs
-from dflash_desktop.domain.locators import ANNOTATION, LocatorError, annotation_value
+from dflash_desktop.domain.ir_reader import IrError
+from dflash_desktop.domain.locators import LocatorError
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.rt_info_edit import RtInfoEditError
@@ -29,8 +28,7 @@ from dflash_desktop.domain.starter import (
 )
 from dflash_desktop.services import starter_problems as problems
 from dflash_desktop.services.atomic_file import write_atomically
-from dflash_desktop.services.model_inspection import read_chunks
-from dflash_desktop.services.rt_info_file import write_rt_info
+from dflash_desktop.services.rt_info_file import annotate_layers
 from dflash_desktop.workers.model_folder import MODEL_XML
 from dflash_desktop.workers.protocol import Finished
 
@@ -147,9 +145,7 @@ def complete_target(folder: Path, pin: StarterPin) -> None:
     Raises `LocatorError`, `IrError` and `RtInfoEditError`, before anything was changed, and
     `OSError`.
     """
-    graph = read_ir_graph(read_chunks(folder / MODEL_XML))
-    locators = find_layer_outputs(graph, hidden_size=pin.hidden_size, layer_count=pin.layer_count)
-    write_rt_info(folder / MODEL_XML, {(ANNOTATION,): annotation_value(locators)})
+    annotate_layers(folder / MODEL_XML, hidden_size=pin.hidden_size, layer_count=pin.layer_count)
     config = {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
