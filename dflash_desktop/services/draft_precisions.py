@@ -25,18 +25,21 @@ def other_precisions(draft_dir: Path, candidates: Iterable[Path]) -> tuple[Path,
     """
     draft = inspect_model(draft_dir)
     return tuple(
-        folder
-        for folder in candidates
-        if folder.resolve() != draft_dir.resolve() and _is_same(draft, inspect_model(folder))
+        folder for folder in candidates if _is_other_precision(folder, draft, draft_dir=draft_dir)
     )
 
 
 def readable_precisions(draft_dir: Path, candidates: Iterable[Path]) -> tuple[Path, ...]:
     """As `other_precisions`, without those that cannot be looked into. Blocking; never raises."""
+    try:
+        draft = inspect_model(draft_dir)
+    except AppError:
+        return ()
     found: list[Path] = []
     for folder in candidates:
         with contextlib.suppress(AppError):
-            found += other_precisions(draft_dir, (folder,))
+            if _is_other_precision(folder, draft, draft_dir=draft_dir):
+                found.append(folder)
     return tuple(found)
 
 
@@ -50,6 +53,10 @@ def precision_check(draft_dir: Path, check: CheckReport) -> PrecisionCheck:
         tokens_per_step=None if numbers is None else numbers.acceptance.tokens_per_step,
         speedup=None if numbers is None else numbers.speedup,
     )
+
+
+def _is_other_precision(folder: Path, draft: ModelFacts, *, draft_dir: Path) -> bool:
+    return folder.resolve() != draft_dir.resolve() and _is_same(draft, inspect_model(folder))
 
 
 def _is_same(one: ModelFacts, other: ModelFacts) -> bool:
