@@ -12,11 +12,15 @@ from dflash_desktop.domain.check_numbers import numbers_of
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_verdict import judge, judge_unmeasured
 from dflash_desktop.domain.generation import SamplingParams
-from dflash_desktop.domain.pair_contract import Finding, Verdict, verdict_of
+from dflash_desktop.domain.pair_contract import Finding, Verdict, check_contract, verdict_of
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.bench_prompts import load_bench_prompts
 from dflash_desktop.services.benchmark import Benchmark, BenchProgress
-from dflash_desktop.services.model_inspection import check_folders, inspect_model, is_vision_folder
+from dflash_desktop.services.model_inspection import (
+    inspect_model,
+    installed_runtime,
+    is_vision_folder,
+)
 from dflash_desktop.services.timed_answers import question
 
 if TYPE_CHECKING:
@@ -61,7 +65,7 @@ class PairCheck:
         if is_vision_folder(folders.target_dir):
             raise AppError(_VISION)
         yield BenchProgress("Reading the files", 0, 1)
-        findings = await asyncio.to_thread(check_folders, folders.target_dir, folders.draft_dir)
+        findings, window = await asyncio.to_thread(_read, folders.target_dir, folders.draft_dir)
         if verdict_of(findings) is Verdict.BLOCKED:
             yield CheckReport(folders.title, judge_unmeasured(findings), findings)
             return
@@ -81,7 +85,6 @@ class PairCheck:
             judgement = judge_unmeasured(findings, refusal=refusal)
             yield CheckReport(folders.title, judgement, findings)
             return
-        window = await asyncio.to_thread(_window_tokens, folders.draft_dir)
         run = self._benchmark.run(pair, folders, fast=True, long_context=long_context)
         try:
             async with aclosing(run) as steps:
@@ -109,8 +112,11 @@ class PairCheck:
                 pass
 
 
-def _window_tokens(draft_dir: Path) -> int | None:
-    return inspect_model(draft_dir).config.window_tokens
+def _read(target_dir: Path, draft_dir: Path) -> tuple[tuple[Finding, ...], int | None]:
+    """What the contract finds, and how many tokens the draft looks back. Blocking."""
+    target, draft = inspect_model(target_dir), inspect_model(draft_dir)
+    findings = check_contract(target, draft, runtime=installed_runtime())
+    return findings, draft.config.window_tokens
 
 
 def _report(
