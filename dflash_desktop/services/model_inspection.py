@@ -76,7 +76,7 @@ def inspect_model(folder: Path) -> ModelFacts:
         graph_file=graph_file,
         graph=graph,
         graph_fault=fault,
-        config=_config(folder / "config.json") if "config.json" in sizes else ConfigFacts(),
+        config=read_config(folder / "config.json") if "config.json" in sizes else ConfigFacts(),
         tokenizer=_tokenizer(folder / _DETOKENIZER) if _DETOKENIZER in sizes else None,
         has_other_template=_has_other_template(folder)
         if {_TOKENIZER, _TEMPLATE_FILE} <= sizes.keys()
@@ -114,7 +114,8 @@ def read_chunks(path: Path, *, start: int = 0) -> Iterator[bytes]:
             yield chunk
 
 
-def _config(path: Path) -> ConfigFacts:
+def read_config(path: Path) -> ConfigFacts:
+    """What a config.json says; one that cannot be read says nothing."""
     loaded = _json_object(path)
     if loaded is None:
         return ConfigFacts()

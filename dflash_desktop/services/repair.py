@@ -16,7 +16,7 @@ from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.repair_plan import CONFIG_FILE, NotRepaired, Repair, plan_repair
 from dflash_desktop.domain.rt_info_edit import RtInfoEditError
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
-from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
+from dflash_desktop.services.model_inspection import inspect_model, installed_runtime, read_config
 from dflash_desktop.services.repair_record import RepairRecord
 from dflash_desktop.services.repaired_models import note_changed_files
 from dflash_desktop.services.rt_info_file import entries_in, write_rt_info
@@ -126,7 +126,7 @@ def _repaired(model: ModelFacts, path: Path, repair: Repair) -> ModelFacts:
         with RepairRecord(path.parent).keeping(path.name):
             if repair.file == CONFIG_FILE:
                 write_atomically(path, _config(path, repair))
-                return replace(model, config=inspect_model(path.parent).config)
+                return replace(model, config=read_config(path))
             if model.graph is None or path.stat().st_size != model.file_sizes[path.name]:
                 raise AppError(_changed_meanwhile(path))
             write_rt_info(path, repair.rt_info, marks=model.graph.marks)
