@@ -81,6 +81,16 @@ def write_problem(error: OSError, *, what: str, kept: str) -> Problem:
     )
 
 
+def file_stamp(path: Path) -> tuple[int, int, int] | None:
+    """Another one whenever the file was written; None while there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    # Each write makes a new file, so its number tells two writes within one clock tick apart.
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
 def replace_file(temporary: Path, path: Path) -> None:
     """Put one file in the place of another, at once. Raises `OSError`."""
     # On Windows a virus scanner or a backup may hold the old file open for a moment.

@@ -9,6 +9,7 @@ from dflash_desktop.domain.library import ModelCondition, ModelRole
 from dflash_desktop.domain.model_facts import TEXT_GRAPH
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.problems import AppError
+from dflash_desktop.services.atomic_file import file_stamp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +23,6 @@ _log = logging.getLogger(__name__)
 _USABLE = frozenset({ModelCondition.VERIFIED, ModelCondition.UNVERIFIED})
 
 
-_Stamp = tuple[int, int] | None
-
-
 class KeptPairs:
     """The pairs, made anew only when the models or the person's own catalogue are others.
 
@@ -33,11 +31,11 @@ class KeptPairs:
 
     def __init__(self, own_pairs_file: Path) -> None:
         self._file = own_pairs_file
-        self._made: tuple[object, _Stamp, tuple[PairFolders, ...]] | None = None
+        self._made: tuple[object, object, tuple[PairFolders, ...]] | None = None
 
     def of(self, models: tuple[InstalledModel, ...]) -> tuple[PairFolders, ...]:
         """As `installed_pairs`; a tuple that was given before is taken to be the same."""
-        stamp = _stamp(self._file)
+        stamp = file_stamp(self._file)
         if self._made is None or self._made[0] is not models or self._made[1] != stamp:
             pairs = installed_pairs(models, self._file) if models else ()
             self._made = (models, stamp, pairs)
@@ -111,12 +109,3 @@ def _is_text_target(model: InstalledModel) -> bool:
     if model.manifest.role is not ModelRole.TARGET:
         return False
     return any(file.path == TEXT_GRAPH for file in model.manifest.files)
-
-
-def _stamp(file: Path) -> _Stamp:
-    """What is another one when the file was changed."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

@@ -9,7 +9,12 @@ import msgspec
 from dflash_desktop.domain.benchmark import BenchReport
 from dflash_desktop.domain.pair import MeasurementKey
 from dflash_desktop.domain.problems import AppError, Problem, Severity
-from dflash_desktop.services.atomic_file import set_aside, write_atomically, write_problem
+from dflash_desktop.services.atomic_file import (
+    file_stamp,
+    set_aside,
+    write_atomically,
+    write_problem,
+)
 from dflash_desktop.services.file_turn import turn_with
 from dflash_desktop.services.safe_json import encode_json
 
@@ -121,11 +126,11 @@ class MeasurementStore:
         except OSError as error:
             problem = write_problem(error, what=what, kept="It holds until you close the program.")
             raise AppError(problem) from error
-        self._stamp = self._stamp_now()
+        self._stamp = file_stamp(self._file)
 
     def _refresh(self) -> None:
         """Read the file if it is another one than the one read or written last."""
-        stamp = self._stamp_now()
+        stamp = file_stamp(self._file)
         if stamp is None or stamp == self._stamp:
             return
         self._stamp = stamp
@@ -137,14 +142,6 @@ class MeasurementStore:
         self.problem = None
         self._reports = {report.key: report for report in content.reports}
         self._switched_off = {entry.key: entry.reason for entry in content.switched_off}
-
-    def _stamp_now(self) -> tuple[int, int, int] | None:
-        try:
-            stat = self._file.stat()
-        except OSError:
-            return None
-        # Each write makes a new file, so its number tells two writes within one clock tick apart.
-        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
     def _put_damaged_file_aside(self, error: Exception) -> Problem:
         advice = "Measure again to see what the draft is worth here."

@@ -15,7 +15,12 @@ from dflash_desktop.domain.settings import (
     SettingsChange,
     within_bounds,
 )
-from dflash_desktop.services.atomic_file import set_aside, write_atomically, write_problem
+from dflash_desktop.services.atomic_file import (
+    file_stamp,
+    set_aside,
+    write_atomically,
+    write_problem,
+)
 from dflash_desktop.services.file_turn import turn_with
 from dflash_desktop.services.safe_json import encode_json
 
@@ -77,7 +82,7 @@ class SettingsStore:
         found = self._newest()
         if found != self._value:
             self._value = found
-            self._stamp = self._stamp_now()
+            self._stamp = file_stamp(self._file)
             for listener in tuple(self._listeners):
                 listener(found)
         return found
@@ -95,7 +100,7 @@ class SettingsStore:
                 self._must_set_aside = False
             write_atomically(self._file, data)
             self._unsaved = {}
-            self._stamp = self._stamp_now()
+            self._stamp = file_stamp(self._file)
         except OSError as error:
             problem = write_problem(
                 error, what="The setting", kept="It holds until you close the program."
@@ -104,7 +109,7 @@ class SettingsStore:
 
     def _newest(self) -> Settings:
         """What is on disk if another process wrote it, with what this one could not write."""
-        stamp = self._stamp_now()
+        stamp = file_stamp(self._file)
         if stamp is None or stamp == self._stamp or self._must_set_aside:
             return self._value
         try:
@@ -116,16 +121,8 @@ class SettingsStore:
             return self._value
         return replace(found, **self._unsaved)
 
-    def _stamp_now(self) -> tuple[int, int, int] | None:
-        try:
-            status = self._file.stat()
-        except OSError:
-            return None
-        # Each write makes a new file, so its number tells two writes within one clock tick apart.
-        return status.st_mtime_ns, status.st_size, status.st_ino
-
     def _load(self) -> Settings:
-        self._stamp = self._stamp_now()
+        self._stamp = file_stamp(self._file)
         try:
             data = self._file.read_bytes()
         except FileNotFoundError:
