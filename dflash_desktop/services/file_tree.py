@@ -65,6 +65,17 @@ def rename_folder(source: Path, destination: Path) -> None:
             return
 
 
+def write_folder_through(folder: Path) -> None:
+    """Have the system write the names in a folder onto the disk. Raises `OSError`."""
+    if sys.platform == "win32":  # folders cannot be opened there, and renames are journalled
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def tree_entries(folder: Path) -> Iterator[TreeEntry]:
     """Everything below the folder, a folder before what is in it; links are told, not followed.
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.file_hashing import hash_file
-from dflash_desktop.services.file_tree import is_link, tree_entries
+from dflash_desktop.services.file_tree import is_link, tree_entries, write_folder_through
 from dflash_desktop.services.library_place import (
     PARTS,
     MoveJournal,
@@ -128,13 +128,8 @@ class _Made:
 
     def write_through(self) -> None:
         """Have the system write the names, too."""
-        if os.name == "posix":
-            for folder in self._folders:
-                handle = os.open(folder, os.O_RDONLY)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+        for folder in self._folders:
+            write_folder_through(folder)
 
     def undo(self) -> None:
         """Delete all of it; what cannot be deleted stays as a leftover."""

@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 import stat
-import sys
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -29,6 +28,7 @@ from dflash_desktop.services.file_tree import (
     rename_folder,
     sizes_of,
     tree_entries,
+    write_folder_through,
 )
 from dflash_desktop.services.model_manifest import (
     ModelRecord,
@@ -159,7 +159,7 @@ def install_folder(
             write_last_use(record_dir(incoming), older[0].last_used_at)
         folder = _free_folder(models_dir, named, manifest.commit)
         rename_folder(incoming, folder)
-        _write_through_folder(models_dir)
+        write_folder_through(models_dir)
     except OSError as error:
         raise AppError(
             write_problem(error, what=f"“{record.title}”", kept="Nothing that arrived is lost.")
@@ -262,16 +262,6 @@ def _write_through(path: Path) -> None:
     if not mode & stat.S_IWUSR:
         return  # made by others (a hub's cache keeps its files read-only): on the disk long since
     handle = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _write_through_folder(folder: Path) -> None:
-    if sys.platform == "win32":  # folders cannot be opened there, and renames are journalled
-        return
-    handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
