@@ -29,7 +29,8 @@ from dflash_desktop.services.file_hashing import hash_files
 from dflash_desktop.services.gguf_completion import SOURCE_NAME
 from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
 from dflash_desktop.services.model_manifest import utc_now
-from dflash_desktop.services.recorded_marks import last_check, repaired_files
+from dflash_desktop.services.recorded_marks import last_check
+from dflash_desktop.services.repair_record import repaired_files
 from dflash_desktop.workers.model_folder import fingerprint
 
 if TYPE_CHECKING:

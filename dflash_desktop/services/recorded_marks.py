@@ -1,15 +1,13 @@
-"""What was done to a pair here, for its record: its last check, and repairs of its files."""
+"""The last check of a pair, for its record."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.reproducibility import RecordedCheck
-from dflash_desktop.services.repair_record import RepairRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from dflash_desktop.services.check_history import CheckHistory
 
@@ -33,11 +31,3 @@ def last_check(history: CheckHistory, pair_ids: Iterable[str]) -> RecordedCheck 
         tokens_per_step=newest.tokens_per_step,
         text="" if newest.text is None else str(newest.text),
     )
-
-
-def repaired_files(folder: Path) -> tuple[str, ...]:
-    """The files here that a repair has rewritten; none if that cannot be read. Blocking."""
-    try:
-        return RepairRecord(folder).names()
-    except OSError:
-        return ()

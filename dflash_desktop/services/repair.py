@@ -17,7 +17,7 @@ from dflash_desktop.domain.repair_plan import CONFIG_FILE, NotRepaired, Repair, 
 from dflash_desktop.domain.rt_info_edit import RtInfoEditError
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.model_inspection import inspect_model, installed_runtime, read_config
-from dflash_desktop.services.repair_record import RepairRecord
+from dflash_desktop.services.repair_record import RepairRecord, repaired_files
 from dflash_desktop.services.repaired_models import note_changed_files
 from dflash_desktop.services.rt_info_file import entries_in, write_rt_info
 
@@ -100,10 +100,7 @@ class ModelRepair:
 
 def can_undo(folder: Path) -> bool:
     """Whether a repair in this folder can be taken back."""
-    try:
-        return bool(RepairRecord(folder).names())
-    except OSError:
-        return False
+    return bool(repaired_files(folder))
 
 
 def _findings(models: Mapping[Subject, ModelFacts]) -> tuple[Finding, ...]:

@@ -144,6 +144,14 @@ class RepairRecord:
             self._file.unlink(missing_ok=True)
 
 
+def repaired_files(folder: Path) -> tuple[str, ...]:
+    """The files here that a repair has rewritten; none if that cannot be read. Blocking."""
+    try:
+        return RepairRecord(folder).names()
+    except OSError:
+        return ()
+
+
 def _changed_since(name: str, original: str) -> Problem:
     return Problem(
         code="repair_changed_since",
