@@ -18,7 +18,7 @@ from dflash_desktop.services.catalogue_store import load_catalogue, load_known_d
 from dflash_desktop.services.device_probe import probe_devices
 from dflash_desktop.services.error_map import describe_exit
 from dflash_desktop.services.home_check import why_not_writable
-from dflash_desktop.services.starter_store import starter_resources
+from dflash_desktop.services.starter_store import DRAFT_FILES, starter_resources
 from dflash_desktop.services.worker_channel import WorkerChannel
 from dflash_desktop.services.worker_launch import WorkerCommand, worker_environment
 from dflash_desktop.workers.protocol import PROTOCOL_VERSION, Hello
@@ -35,7 +35,6 @@ _HELLO_SECONDS: Final = 20.0
 _END_SECONDS: Final = 2.0
 _LOG_LINES: Final = 8
 _AGAIN: Final = "Install the program again."
-_DRAFT_FILES: Final = ("openvino_model.xml", "openvino_model.bin", "config.json")
 
 
 class _Printed(msgspec.Struct, frozen=True):
@@ -70,7 +69,7 @@ async def run_self_test(
 def _resource_checks() -> Iterator[SelfCheck]:
     def draft() -> None:
         folder = starter_resources().draft_dir
-        for name in _DRAFT_FILES:
+        for name in DRAFT_FILES:
             if not (folder / name).stat().st_size:
                 raise FileNotFoundError(f"{folder / name} is empty")
 

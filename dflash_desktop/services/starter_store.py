@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 RECORD_NAME: Final = "installed.json"
 RECORD_VERSION: Final = 1
-_DRAFT_FILES: Final = ("openvino_model.xml", "openvino_model.bin", "config.json")
+DRAFT_FILES: Final = ("openvino_model.xml", "openvino_model.bin", "config.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class StarterStore:
                 return f"The file {file.name} has changed its size."
         if record.pinned_sha256 != self._pin.sha256:
             return "It was made from another version of the model."
-        if any(not _size(self._draft_dir / name) for name in _DRAFT_FILES):
+        if any(not _size(self._draft_dir / name) for name in DRAFT_FILES):
             return "The draft, a part of this program, is incomplete."
         return ""
 
