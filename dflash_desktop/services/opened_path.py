@@ -6,10 +6,11 @@ import stat
 from pathlib import Path
 from typing import Final
 
+from dflash_desktop.domain.model_facts import TEXT_GRAPH, VISION_GRAPH
 from dflash_desktop.domain.problems import Problem, Remedy, Severity
 
 MAX_PATH_CHARACTERS: Final = 4096
-_MODEL_FILES: Final = ("openvino_model.xml", "openvino_language_model.xml")
+_MODEL_FILES: Final = (TEXT_GRAPH, VISION_GRAPH)
 _GGUF: Final = b"GGUF"
 _DEVICES: Final = ("\\\\.\\", "\\\\?\\globalroot", "//./")
 
