@@ -57,9 +57,7 @@ class CheckHistory:
                 content = msgspec.json.decode(file.read(_LIMIT_BYTES), type=_File)
             if content.version == _VERSION:
                 return content.checks
-        except FileNotFoundError:
-            return ()
-        except OSError:
+        except OSError:  # there is none yet, or it cannot be read now
             return ()
         except (msgspec.MsgspecError, RecursionError):
             pass

@@ -102,9 +102,7 @@ class RepairRecord:
             if known.sha256_before != now:
                 return  # what an earlier repair wrote is gone; the first original is not
             replace_file(original, path)
-        elif (
-            entries.get(known.name, known).original != known.original or known.name not in entries
-        ):
+        elif known.name not in entries or entries[known.name].original != known.original:
             original.unlink(missing_ok=True)
         self._write(entries)
 
