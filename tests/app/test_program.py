@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
+from dflash_desktop.domain.pair_request import request_for_known_repos
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.paths import app_paths
 from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.pages import Page
-from dflash_desktop.ui.wizard.getting import request_for
 from tests.fakes.fake_hub import GOOD_TOKEN, FakeHub, serve, small_repo
 from tests.fakes.ir_models import write_draft, write_target
 
@@ -215,7 +215,7 @@ def test_without_a_display_words_are_printed_instead_of_an_abort() -> None:
 def test_the_setup_asks_for_a_token_where_one_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HF_HUB_OFFLINE")
     pair = next(p for p in load_catalogue().pairs if p.id.startswith("Qwen3-4B-instruct-int4+"))
-    repos = [repo.repo_id for repo in request_for(pair).repos]
+    repos = [repo.repo_id for repo in request_for_known_repos(pair).repos]
     hub = FakeHub([replace(small_repo(repos[0]), is_private=True), small_repo(repos[1])])
     with serve(hub):
         monkeypatch.setenv("HF_ENDPOINT", hub.url)

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from dflash_desktop.domain.pair_request import request_for_pair
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.recommend import (
     DEFAULT_CONTEXT_TOKENS,
@@ -28,7 +29,6 @@ from dflash_desktop.ui.models.offer_words import (
     room_error,
 )
 from dflash_desktop.ui.tasks import TaskScope
-from dflash_desktop.ui.wizard.getting import request_for
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -183,8 +183,9 @@ class MorePresenter:
 
     async def _download(self, pair_id: str) -> None:
         for one in self._ranked:
-            if one.pair.id == pair_id:
-                self._queue.add(request_for(one.pair))
+            request = request_for_pair(one.pair) if one.pair.id == pair_id else None
+            if request is not None:
+                self._queue.add(request)
 
     def _look_up(self, target: str, draft: str) -> None:
         names = tuple(repository_name(text) for text in (target, draft) if text)

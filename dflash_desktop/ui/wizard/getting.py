@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from dflash_desktop.domain.pair_request import OPENVINO_FILES
+from dflash_desktop.domain.pair_request import request_for_known_repos
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
-from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState
+from dflash_desktop.domain.transfer import TransferState
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.catalogue import CataloguePair
     from dflash_desktop.domain.pair import PairFolders
-    from dflash_desktop.domain.transfer import Transfer, TransferPlan
+    from dflash_desktop.domain.transfer import Transfer, TransferPlan, TransferRequest
     from dflash_desktop.ui.wizard.get_page import GetPage
 
 
@@ -101,7 +101,7 @@ class Getting:
         transfer = self._open_transfer()
         problem = self._problem if transfer is None else transfer.problem
         said = "" if problem is None else problem.headline
-        names = tuple(repo.repo_id for repo in request_for(self._pair).repos)
+        names = tuple(repo.repo_id for repo in request_for_known_repos(self._pair).repos)
         return tuple(sorted(names, key=lambda name: name not in said))
 
     def try_again(self) -> None:
@@ -177,7 +177,7 @@ class Getting:
 
     def _missing(self, pair: CataloguePair) -> TransferRequest:
         """Nobody is asked for a token, or waits for a hub, for what is on this disk already."""
-        wanted = request_for(pair)
+        wanted = request_for_known_repos(pair)
         repos = tuple(repo for repo in wanted.repos if not self._is_whole(repo.repo_id))
         return replace(wanted, repos=repos)
 
@@ -193,17 +193,6 @@ def loadable(
     """The pair if it is on this disk, or a target without a draft under its own name."""
     repository = pair.target.repository if pair.draft is None else None
     return find_loadable(pair.id) or find_loadable(repository or pair.id)
-
-
-def request_for(pair: CataloguePair) -> TransferRequest:
-    """Target and draft as one transfer, under the pair's id."""
-    models = (pair.target,) if pair.draft is None else (pair.target, pair.draft)
-    repos = tuple(
-        RepoRequest(model.repository, patterns=OPENVINO_FILES)
-        for model in models
-        if model.repository
-    )
-    return TransferRequest(id=pair.id, title=pair.title, repos=repos)
 
 
 _NOT_LOADABLE: Final = Problem(
