@@ -130,7 +130,9 @@ class ModelPages:
             load=self._pairs.load,
             open_folder=open_folder,
             refetch=services.refetch,
-            on_remedy=self._take_remedy_of_a_model,
+            on_remedy=lambda remedy, model_ids: self.take_remedy(
+                remedy, model_ids, on_given=lambda: None
+            ),
         )
         self._storage = StoragePresenter(
             card=pane.storage,
@@ -278,12 +280,6 @@ class ModelPages:
         else:
             named = named_repo(transfer)
             self._take_remedy_of_a_look(remedy, (named,) if named else repo_ids)
-
-    def _take_remedy_of_a_model(self, remedy: Remedy, model_ids: tuple[str, ...]) -> None:
-        if remedy is Remedy.ENTER_TOKEN:
-            self.connection.open_token(model_ids, on_given=lambda: None)
-        else:
-            self._take_remedy_of_a_look(remedy, model_ids)
 
     def _take_remedy_of_a_look(self, remedy: Remedy, repo_ids: tuple[str, ...]) -> None:
         match remedy:
