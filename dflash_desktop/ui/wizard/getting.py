@@ -208,11 +208,4 @@ def with_retry(problem: Problem) -> Problem:
     """The same problem with "Try again" among its ways out."""
     if Remedy.RETRY in problem.remedies:
         return problem
-    return Problem(
-        code=problem.code,
-        headline=problem.headline,
-        advice=problem.advice,
-        severity=problem.severity,
-        detail=problem.detail,
-        remedies=(Remedy.RETRY, *problem.remedies),
-    )
+    return replace(problem, remedies=(Remedy.RETRY, *problem.remedies))
