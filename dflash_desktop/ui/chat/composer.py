@@ -22,6 +22,7 @@ from dflash_desktop.ui.theme import (
     interface_font,
 )
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
+from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
@@ -194,10 +195,7 @@ class Composer(SurfaceFrame):
         self._note.setVisible(bool(words))
 
     def _show_chips(self) -> None:
-        while (item := self._chips.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        empty_layout(self._chips)
         for index, text in enumerate(self._pastes):
             chip = _PasteChip(text, theme=self._theme)
             chip.remove_requested.connect(lambda i=index: self._remove_paste(i))

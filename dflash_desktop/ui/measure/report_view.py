@@ -27,6 +27,7 @@ from dflash_desktop.ui.measure.words import (
     verdict_number,
 )
 from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
+from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
@@ -102,7 +103,7 @@ class ReportView(QWidget):
         _fill(self._conditions, conditions(report))
 
     def _show_settings(self, report: BenchReport) -> None:
-        _empty(self._settings)
+        empty_layout(self._settings)
         for column, title in enumerate(("Tokens", "Speed-up", "", "Per step", "Same text")):
             self._settings.addWidget(Label(title, role=TextRole.OVERLINE), 0, column)
         rows = setting_rows(report)
@@ -192,16 +193,9 @@ def _fact_grid() -> QGridLayout:
 
 
 def _fill(grid: QGridLayout, facts: tuple[tuple[str, str], ...]) -> None:
-    _empty(grid)
+    empty_layout(grid)
     for number, (name, value) in enumerate(facts):
         grid.addWidget(Label(name, role=TextRole.MUTED), number, 0)
         words = Label(value, wraps=True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         grid.addWidget(words, number, 1)
-
-
-def _empty(grid: QGridLayout) -> None:
-    while (item := grid.takeAt(0)) is not None:
-        if (old := item.widget()) is not None:
-            old.hide()
-            old.deleteLater()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, IconButton
+from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 
 if TYPE_CHECKING:
@@ -34,10 +35,7 @@ class OwnPairList(QWidget):
     def show_pairs(self, pairs: tuple[tuple[str, str], ...]) -> None:
         """The pairs as id and title; without any the list is not there."""
         self._get_buttons = {}
-        while (item := self._rows.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        empty_layout(self._rows)
         if pairs:
             self._rows.addWidget(Label("In the setup's list:", role=TextRole.MUTED))
         for pair_id, title in pairs:

@@ -11,6 +11,7 @@ from dflash_desktop.domain.units import format_speedup
 from dflash_desktop.services.pair_report import per_step_words
 from dflash_desktop.ui.pair.words import CHECK_ROLES, when_words
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, TextRole
+from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 
 if TYPE_CHECKING:
@@ -34,10 +35,7 @@ class HistoryView(QWidget):
 
     def show_checks(self, checks: Sequence[CheckSummary]) -> None:
         """Replace all lines."""
-        while (item := self._grid.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        empty_layout(self._grid)
         for column, title in enumerate(_TITLES):
             self._grid.addWidget(Label(title, role=TextRole.OVERLINE), 0, column)
         for row, check in enumerate(checks, start=1):

@@ -13,6 +13,7 @@ from dflash_desktop.domain.memory_parts import MemoryPart, PartKind
 from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.theme import GAP_SMALL, GAP_TINY, TextRole
+from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import Label
 
@@ -146,10 +147,7 @@ class MemoryLegend(QWidget):
         if parts == self._parts:
             return
         self._parts = parts
-        while (item := self._row.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        empty_layout(self._row)
         for part in parts:
             entry = _LegendEntry(part, theme=self._theme)
             self._row.addWidget(entry)

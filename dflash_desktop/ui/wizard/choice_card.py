@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
+from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.fold import Fold
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.memory_bar import LabelledMemoryBar
@@ -138,14 +139,14 @@ class ChoiceCard(SurfaceFrame):
         return content
 
     def _show_badges(self, badges: tuple[str, ...]) -> None:
-        _empty(self._badges)
+        empty_layout(self._badges)
         for words in badges:
             badge = Label(words, role=TextRole.CAPTION)
             badge.setProperty("kind", "badge")
             self._badges.addWidget(badge, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def _show_reasons(self, content: ChoiceContent) -> None:
-        _empty(self._reasons)
+        empty_layout(self._reasons)
         lines = [f"•  {reason}." for reason in content.reasons]
         lines += [
             f"•  {part.words[:1].upper()}{part.words[1:]}: {part.explanation}"
@@ -167,10 +168,3 @@ class ChoiceCard(SurfaceFrame):
     def _on_page_clicked(self) -> None:
         if self._content is not None:
             QDesktopServices.openUrl(QUrl(self._content.link))
-
-
-def _empty(layout: QHBoxLayout | QVBoxLayout) -> None:
-    while (item := layout.takeAt(0)) is not None:
-        if (old := item.widget()) is not None:
-            old.hide()
-            old.deleteLater()

@@ -27,6 +27,7 @@ from dflash_desktop.ui.theme import (
 )
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.device_box import DeviceBox
+from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.fold import Fold
 from dflash_desktop.ui.widgets.labels import Label, name_label
 from dflash_desktop.ui.widgets.memory_bar import LabelledMemoryBar
@@ -101,10 +102,7 @@ class MachinePage(PageColumn):
         self._problem.clear()
         self._raw.setPlainText(raw_json)
         self._fold.show()
-        while (item := self._findings.takeAt(0)) is not None:
-            if (old := item.widget()) is not None:
-                old.hide()
-                old.deleteLater()
+        empty_layout(self._findings)
         for finding in findings:
             card = FindingCard(finding, theme=self._theme)
             card.remedy_chosen.connect(self._on_remedy_chosen)
