@@ -113,7 +113,6 @@ class ModelPages:
             library=services.library,
             pairs=self._pairs,
             engine=services.engine,
-            probe=services.hardware,
             settings=services.settings,
             own_pairs=services.own_pairs,
             models=services.models.models,

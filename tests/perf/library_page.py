@@ -37,10 +37,9 @@ from dflash_desktop.ui.models.pane import ModelsPane
 from dflash_desktop.ui.models.presenter import ModelsPresenter
 from dflash_desktop.ui.theme import Theme
 from tests.fakes.library_world import app_paths, many_models
-from tests.machines import pool_of
+from tests.machines import machine, pool_of
 from tests.perf.report import Measured, show
 from tests.ui.test_models_page import FakeStarter
-from tests.ui.wizard.setup_world import FakeProbe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,12 +109,11 @@ async def measure(paths: AppPaths, theme: Theme) -> tuple[float, list[float], fl
         library=library,
         pairs=QuietPairs(),  # type: ignore[arg-type]  # only what the page asks
         engine=engine,  # type: ignore[arg-type]  # as above
-        probe=QuietProbe(),
         settings=settings,
         own_pairs=OwnPairs(paths.own_pairs_file),
         models=models.models,
-        machine=FakeProbe("arc_140v_32gb"),
-        pool_of=pool_of,
+        machine=QuietProbe(),
+        pool_of=lambda _: pool_of(machine("arc_140v_32gb")),
         on_problem=lambda problem: None,
     )
     shelf = LibraryPresenter(

@@ -35,10 +35,10 @@ from dflash_desktop.ui.models.words import folder_facts, loaded_facts, measured_
 from dflash_desktop.ui.widgets.switch import Switch
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
 from tests.fakes.ir_models import write_target
-from tests.machines import pool_of
+from tests.machines import machine, pool_of
 from tests.ui.library_values import MODELS, NOW
 from tests.ui.shell_values import LOADED, bench_report
-from tests.ui.wizard.setup_world import FakePairs, FakeProbe
+from tests.ui.wizard.setup_world import FakePairs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -103,15 +103,14 @@ class Setup:
             library=self.library,
             pairs=self.pairs,  # type: ignore[arg-type]  # only what the page asks
             engine=under_test.engine,
-            probe=HardwareProbe(
+            settings=self.settings,
+            own_pairs=OwnPairs(folder / "pairs.json"),
+            machine=HardwareProbe(
                 launcher=under_test.launcher,
                 models_dir=lambda: folder,
                 memory_file=folder / "hardware.json",
             ),
-            settings=self.settings,
-            own_pairs=OwnPairs(folder / "pairs.json"),
-            machine=FakeProbe("arc_140v_32gb"),
-            pool_of=pool_of,
+            pool_of=lambda _: pool_of(machine("arc_140v_32gb")),
             on_problem=self.problems.append,
         )
 

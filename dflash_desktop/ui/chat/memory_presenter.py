@@ -10,12 +10,12 @@ from dflash_desktop.domain.hardware import HardwareReport
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
-    from dflash_desktop.domain.devices import DeviceReport
     from dflash_desktop.domain.engine_state import EngineState
     from dflash_desktop.domain.memory_use import MemoryUse
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.ui.chat.pane import ChatPane
+    from dflash_desktop.ui.machine_look import MachineLook
 
 _PAUSE_SECONDS: Final = 2.0
 
@@ -27,16 +27,6 @@ class MemorySource(Protocol):
         """What is taken now, on a machine like this."""
 
 
-class MachineSource(Protocol):
-    """What tells the machine."""
-
-    async def look(self) -> tuple[HardwareReport, DeviceReport]:
-        """Anew."""
-
-    async def remembered(self) -> tuple[HardwareReport, DeviceReport] | None:
-        """As last time."""
-
-
 class MemoryPresenter:
     """Asks every two seconds while a model is loaded and the block is in view."""
 
@@ -46,7 +36,7 @@ class MemoryPresenter:
         pane: ChatPane,
         engine: Engine,
         memory: MemorySource,
-        machine: MachineSource,
+        machine: MachineLook,
         pause_seconds: float = _PAUSE_SECONDS,
     ) -> None:
         self._pane = pane

@@ -34,24 +34,14 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from dflash_desktop.domain.catalogue import Catalogue
-    from dflash_desktop.domain.devices import DeviceReport
     from dflash_desktop.domain.hardware import HardwareReport
     from dflash_desktop.domain.library import InstalledModel
     from dflash_desktop.domain.memory_pool import MemoryPool
     from dflash_desktop.domain.transfer import Transfer, TransferPlan, TransferRequest
+    from dflash_desktop.ui.machine_look import MachineLook
     from dflash_desktop.ui.models.more_pane import MorePane
 
 _LOOKING = "Looking at this machine…"
-
-
-class Machine(Protocol):
-    """What this page asks of the probe."""
-
-    async def look(self) -> tuple[HardwareReport, DeviceReport]:
-        """This machine now. Raises `AppError`."""
-
-    async def remembered(self) -> tuple[HardwareReport, DeviceReport] | None:
-        """As last time, at once."""
 
 
 class Shelf(Protocol):
@@ -87,7 +77,7 @@ class MorePresenter:
         self,
         *,
         pane: MorePane,
-        machine: Machine,
+        machine: MachineLook,
         load_catalogue: Callable[[], Catalogue],
         pool_of: Callable[[HardwareReport], Awaitable[MemoryPool]],
         shelf: Shelf,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.memory_parts import MemoryPart, parts_of_budget
 from dflash_desktop.domain.memory_pool import PoolKind
@@ -16,27 +16,17 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject
 
-    from dflash_desktop.domain.devices import DeviceReport
     from dflash_desktop.domain.hardware import HardwareReport
     from dflash_desktop.domain.memory_budget import MemoryBudget
     from dflash_desktop.domain.memory_pool import MemoryPool
     from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.ui.machine_look import MachineLook
 
 _MOST_READ: Final = 8
 """Reading a large graph takes a second; nobody compares more at once."""
 
 _Key = tuple["Path", "Path | None"]
-
-
-class Machine(Protocol):
-    """What tells the machine."""
-
-    async def look(self) -> tuple[HardwareReport, DeviceReport]:
-        """Anew."""
-
-    async def remembered(self) -> tuple[HardwareReport, DeviceReport] | None:
-        """As last time."""
 
 
 class PairBudgets:
@@ -46,7 +36,7 @@ class PairBudgets:
         self,
         *,
         owner: QObject,
-        machine: Machine,
+        machine: MachineLook,
         pool_of: Callable[[HardwareReport], Awaitable[MemoryPool]],
         on_change: Callable[[], None],
         on_problem: Callable[[Problem], None],

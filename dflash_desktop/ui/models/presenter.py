@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from dflash_desktop.services.own_pairs import OwnPairs
     from dflash_desktop.services.pair_library import PairLibrary, StarterPair
     from dflash_desktop.services.settings_store import SettingsStore
-    from dflash_desktop.ui.models.pair_budgets import Machine
+    from dflash_desktop.ui.machine_look import MachineLook
     from dflash_desktop.ui.models.pane import ModelsPane
     from dflash_desktop.ui.pair_presenter import PairPresenter
-    from dflash_desktop.ui.wizard.parts import MachineLook
 
 _STARTER_STATES = {
     StarterState.MISSING: CardState.NOT_INSTALLED,
@@ -61,11 +60,10 @@ class ModelsPresenter:
         library: PairLibrary,
         pairs: PairPresenter,
         engine: Engine,
-        probe: MachineLook,
         settings: SettingsStore,
         own_pairs: OwnPairs,
         models: Callable[[], tuple[InstalledModel, ...]] = tuple,
-        machine: Machine,
+        machine: MachineLook,
         pool_of: Callable[[HardwareReport], Awaitable[MemoryPool]],
         on_problem: Callable[[Problem], None],
     ) -> None:
@@ -75,7 +73,7 @@ class ModelsPresenter:
         self._library = library
         self._pairs = pairs
         self._engine = engine
-        self._probe = probe
+        self._machine = machine
         self._settings = settings
         self._own_pairs = own_pairs
         self._models = models
@@ -185,11 +183,11 @@ class ModelsPresenter:
 
     async def _find_devices(self) -> None:
         """Not from the engine: a driver that crashes when it is asked would take it along."""
-        known = await self._probe.remembered()
+        known = await self._machine.remembered()
         if known is not None:
             self._devices = offered_devices(known[1])
             self._show_choices()
-        _, devices = await self._probe.look()
+        _, devices = await self._machine.look()
         self._devices = offered_devices(devices)
         self._show_choices()
 

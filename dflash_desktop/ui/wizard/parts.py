@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
 
 from dflash_desktop.domain.catalogue import Catalogue
 from dflash_desktop.domain.gpu_findings import KnownDriver
@@ -14,21 +13,9 @@ from dflash_desktop.domain.problems import Problem
 from dflash_desktop.domain.starter import StarterPin
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.ui.machine_look import MachineLook
 from dflash_desktop.ui.starter.presenter import StarterInstall
 from dflash_desktop.ui.wizard.getting import Transfers
-
-if TYPE_CHECKING:
-    from dflash_desktop.domain.devices import DeviceReport
-
-
-class MachineLook(Protocol):
-    """What the setup asks of the probe."""
-
-    async def look(self) -> tuple[HardwareReport, DeviceReport]:
-        """This machine now. Raises `AppError`."""
-
-    async def remembered(self) -> tuple[HardwareReport, DeviceReport] | None:
-        """As last time, at once; None where that may be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
