@@ -67,6 +67,15 @@ class TextRole(StrEnum):
     BAD = "bad"
 
 
+STATE_COLOURS = {
+    TextRole.MUTED: ColourRole.TEXT_MUTED,
+    TextRole.GOOD: ColourRole.GOOD,
+    TextRole.WARN: ColourRole.WARN,
+    TextRole.BAD: ColourRole.BAD,
+}
+"""What is painted beside the words of a state, or instead of a label with them."""
+
+
 class Theme(QObject):
     """Applies the look to an application and follows the system's wishes while it runs.
 

@@ -17,7 +17,7 @@ from dflash_desktop.ui.theme import (
     ICON_SIZE,
     SIZE_CAPTION,
     SIZE_INTERFACE,
-    TextRole,
+    STATE_COLOURS,
     interface_font,
 )
 
@@ -31,12 +31,6 @@ _Index = QModelIndex | QPersistentModelIndex
 _NO_INDEX = QModelIndex()
 _RADIUS: Final = 6
 _MOST_ROWS: Final = 8
-_INKS: Final = {
-    TextRole.GOOD: ColourRole.GOOD,
-    TextRole.WARN: ColourRole.WARN,
-    TextRole.BAD: ColourRole.BAD,
-    TextRole.MUTED: ColourRole.TEXT_MUTED,
-}
 
 
 class ModelRows(QAbstractListModel):
@@ -128,14 +122,14 @@ class ModelDelegate(QStyledItemDelegate):
         self._paint_line(
             painter, top, row.title, row.size, (ColourRole.TEXT, ColourRole.TEXT), self._title_font
         )
-        inks = (ColourRole.TEXT_MUTED, _INKS[row.state_role])
+        inks = (ColourRole.TEXT_MUTED, STATE_COLOURS[row.state_role])
         left = self._paint_line(painter, below, row.facts, row.state, inks, self._fact_font)
         if row.icon is not None:
             place = QRect(
                 left - ICON_SIZE - GAP_TINY, below.center().y() - ICON_SIZE // 2 + 1, 0, 0
             )
             place.setSize(QSize(ICON_SIZE, ICON_SIZE))
-            self._theme.icon(row.icon, _INKS[row.state_role]).paint(painter, place)
+            self._theme.icon(row.icon, STATE_COLOURS[row.state_role]).paint(painter, place)
         painter.restore()
 
     def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:

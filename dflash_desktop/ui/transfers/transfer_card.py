@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.transfer import TransferState
 from dflash_desktop.domain.units import format_bytes
-from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import (
@@ -21,6 +20,7 @@ from dflash_desktop.ui.theme import (
     GAP_TINY,
     ICON_SIZE,
     SIZE_CAPTION,
+    STATE_COLOURS,
     TextRole,
     interface_font,
 )
@@ -57,12 +57,6 @@ _CAN_PAUSE: Final = frozenset(
         TransferState.CHECKING,
     }
 )
-_ICON_ROLES: Final = {
-    TextRole.MUTED: ColourRole.TEXT_MUTED,
-    TextRole.WARN: ColourRole.WARN,
-    TextRole.BAD: ColourRole.BAD,
-    TextRole.GOOD: ColourRole.GOOD,
-}
 _KEEP: Final = Answer(
     "keep", "Keep what arrived", "A later download of the same model goes on from here."
 )
@@ -240,7 +234,7 @@ class TransferCard(SurfaceFrame):
         _, role, icon = STATE_LOOKS[self._transfer.state]
         self._icon.setVisible(icon is not None)
         if icon is not None:
-            drawn = self._theme.icon(icon, _ICON_ROLES[role])
+            drawn = self._theme.icon(icon, STATE_COLOURS[role])
             size = QSize(ICON_SIZE, ICON_SIZE)
             self._icon.setPixmap(drawn.pixmap(size, self.devicePixelRatioF()))
 
