@@ -34,9 +34,9 @@ def storage_content(
     models: Sequence[InstalledModel],
     free_bytes: int | None,
     leftovers: Sequence[Leftover],
-    cache: CacheSize | None,
+    cache: CacheSize,
 ) -> StorageContent:
-    """The whole card; None is what is not known yet."""
+    """The whole card; `free_bytes` is None where the disk does not tell."""
     ours = [model for model in models if model.is_ours]
     taken = sum(model.manifest.size_bytes for model in ours)
     told = []
@@ -47,15 +47,14 @@ def storage_content(
         told.append(f"{format_bytes(free_bytes)} free")
     mine = removable(leftovers)
     size = format_bytes(sum(one.size_bytes for one in mine))
-    has_cache = cache is not None and cache.size_bytes > 0
-    cache_size = format_bytes(cache.size_bytes) if cache is not None else ""
+    cache_size = format_bytes(cache.size_bytes)
     return StorageContent(
         library_dir=str(library_dir),
         library_words=", ".join(told),
         leftover_words=size if mine else "",
         leftover_names=_names(leftovers),
         leftover_label=f"Remove {size}",
-        cache_words=cache_size if has_cache else "",
+        cache_words=cache_size if cache.size_bytes > 0 else "",
         cache_label=f"Clear {cache_size}",
     )
 
