@@ -31,9 +31,6 @@ _TRANSIENT: Final = frozenset(
 )
 
 
-_GONE: Final = frozenset({"revision_gone", "commit_changed", "file_not_found"})
-
-
 class FaultKind(StrEnum):
     """What follows from a failure."""
 
