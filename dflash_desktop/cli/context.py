@@ -98,13 +98,12 @@ class CommandContext:
         from dflash_desktop.services.hub_problems import hub_problem
         from dflash_desktop.services.hub_reach import SettingsHubReach
         from dflash_desktop.services.refetch import ModelRefetch
-        from dflash_desktop.services.token_store import TokenStore
 
         return ModelRefetch(
             paths=self.paths,
             launcher=self.launcher,
             library=self.models,
-            hub=SettingsHubReach(settings=self.settings, tokens=TokenStore()),
+            hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
             explain=hub_problem,
         )
 
