@@ -10,12 +10,12 @@ from dflash_desktop.domain.pair_contract import Finding, Verdict, verdict_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_EXIT_CODES: Final = {Verdict.GOOD: 0, Verdict.WARNINGS: 1, Verdict.BLOCKED: 2}
+EXIT_CODES: Final = {Verdict.GOOD: 0, Verdict.WARNINGS: 1, Verdict.BLOCKED: 2}
 
 
 def exit_code_of(findings: Sequence[Finding]) -> int:
     """For scripts: 0 good, 1 warnings, 2 blocked."""
-    return _EXIT_CODES[verdict_of(findings)]
+    return EXIT_CODES[verdict_of(findings)]
 
 
 def finding_form(finding: Finding) -> dict[str, object]:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dflash_desktop.cli.finding_words import EXIT_CODES
 from dflash_desktop.cli.model_arguments import add_models_or_else, chosen_models
 from dflash_desktop.cli.progress import ByteProgress
 from dflash_desktop.cli.result import answer_with_grades
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.check_words import VERDICT_SENTENCES
+from dflash_desktop.domain.pair_contract import Verdict
 from dflash_desktop.domain.record_comparison import Explains, RecordDifference, compare_records
 from dflash_desktop.domain.reproducibility import PairRecord
 from dflash_desktop.domain.units import format_rate, format_speedup
@@ -34,8 +36,6 @@ examples:
   dflash-desktop record TARGET DRAFT --output mine.json
   dflash-desktop record --compare mine.json theirs.json
 """
-
-_EXIT_CODES = {"good": 0, "warnings": 1, "blocked": 2}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -92,7 +92,7 @@ class RecordResult:
     @property
     def exit_code(self) -> int:
         """For scripts: 0 good, 1 warnings, 2 blocked, as of `verify`."""
-        return _EXIT_CODES[self.record.verdict]
+        return EXIT_CODES[Verdict(self.record.verdict)]
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md; the record itself is in the file."""
