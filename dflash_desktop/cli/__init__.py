@@ -21,6 +21,7 @@ from dflash_desktop import __version__
 from dflash_desktop.cli.context import CommandContext
 from dflash_desktop.cli.result import (
     EXIT_FAULT,
+    EXIT_INTERRUPTED,
     JSON_VERSION,
     PrintedResult,
     ResultWithExitCode,
@@ -38,7 +39,6 @@ _log = logging.getLogger(__name__)
 
 EXIT_OK = 0
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 EXIT_READER_GONE = 141
 
 PROGRAM = "dflash-desktop"

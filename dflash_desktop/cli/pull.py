@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.pull_output import PullOutput
+from dflash_desktop.cli.result import EXIT_FAULT, EXIT_INTERRUPTED
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState, request_id
 
@@ -37,8 +38,6 @@ examples:
   dflash-desktop pull owner/gated-model --login
 """
 
-EXIT_FAULT: Final = 1
-EXIT_INTERRUPTED: Final = 130
 _BYTES_PER_MEGABYTE: Final = 1_000_000
 
 

@@ -13,6 +13,7 @@ JSON_VERSION = 1
 
 EXIT_FAULT: Final = 1
 EXIT_FAULT_OF_GRADED: Final = 2
+EXIT_INTERRUPTED: Final = 130
 _FAULT_CODE: Final = "exit_code_of_fault"
 
 
