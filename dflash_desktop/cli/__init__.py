@@ -26,6 +26,7 @@ from dflash_desktop.cli.result import (
     PrintedResult,
     ResultWithExitCode,
     fault_code_of,
+    problem_form,
 )
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
 
@@ -266,8 +267,7 @@ def _report(problem: Problem, *, as_json: bool) -> None:
     if not as_json:
         print(f"{problem.headline}\n{problem.advice}", file=sys.stderr)
         return
-    fields = {"code": problem.code, "headline": problem.headline, "advice": problem.advice}
-    print(_json_text({"error": fields}))
+    print(_json_text({"error": problem_form(problem)}))
 
 
 def _json_text(fields: Mapping[str, object]) -> str:

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.progress import Tenths
-from dflash_desktop.cli.result import JSON_VERSION
+from dflash_desktop.cli.result import JSON_VERSION, problem_form
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.transfer import TransferState
 from dflash_desktop.domain.units import format_bytes, format_seconds
@@ -114,10 +114,7 @@ class PullOutput:
     def failed(self, problem: Problem) -> None:
         """Why not, and what to do next."""
         if self._as_json:
-            self._object(
-                "failed",
-                {"code": problem.code, "headline": problem.headline, "advice": problem.advice},
-            )
+            self._object("failed", problem_form(problem))
             return
         self._end_line()
         _say(problem.headline)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from dflash_desktop.domain.problems import Problem
+
 JSON_VERSION = 1
 """Rises when a field of any JSON form goes away or changes its meaning, not for new fields."""
 
@@ -28,6 +30,11 @@ def answer_with_grades(parser: ArgumentParser) -> None:
 def fault_code_of(args: Namespace) -> int:
     """The exit code of a fault in the command that these arguments chose."""
     return int(getattr(args, _FAULT_CODE, EXIT_FAULT))
+
+
+def problem_form(problem: Problem) -> dict[str, object]:
+    """What every command prints of a problem for programs, as in docs/json.md."""
+    return {"code": problem.code, "headline": problem.headline, "advice": problem.advice}
 
 
 class Result(Protocol):
