@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.hardware_option import add_hardware_option
@@ -96,12 +95,9 @@ async def run(args: Namespace, context: CommandContext) -> RecommendResult:
 
 
 def _abilities(report: HardwareReport) -> Abilities:
-    runtime = report.genai
-    if not runtime:
-        try:
-            runtime = version("openvino-genai")
-        except PackageNotFoundError:
-            runtime = ""
+    from dflash_desktop.services.model_inspection import installed_runtime
+
+    runtime = report.genai or installed_runtime() or ""
     return Abilities(runtime, PROGRAM_DRAFT_KINDS, PROGRAM_MODEL_KINDS)
 
 
