@@ -77,7 +77,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 async def run(args: Namespace, context: CommandContext) -> CheckResult:
     """Check and judge; progress goes to standard error. Raises `AppError`."""
     target, draft = chosen_models(args, context)
-    check = await check_pair(target, draft, args, context)
+    check = await check_pair(target, draft, args, context, is_long=args.long)
     if args.precisions is None or draft is None:
         return CheckResult(check)
     compared = await _compare(check, target, draft, args, context)
@@ -100,13 +100,18 @@ async def _compare(
     checks = [await asyncio.to_thread(precision_check, draft, check)]
     for other in others:
         print(f"      Checking {other.name}", file=sys.stderr, flush=True)
-        report = await check_pair(target, other, args, context)
+        report = await check_pair(target, other, args, context, is_long=args.long)
         checks.append(await asyncio.to_thread(precision_check, other, report))
     return compare_precisions(checks) if len(checks) > 1 else None
 
 
 async def check_pair(
-    target: Path, draft: Path | None, args: Namespace, context: CommandContext
+    target: Path,
+    draft: Path | None,
+    args: Namespace,
+    context: CommandContext,
+    *,
+    is_long: bool = False,
 ) -> CheckReport:
     """One check with progress on standard error. Raises `AppError`."""
     # No help text should wait for what only the work needs.
@@ -120,7 +125,7 @@ async def check_pair(
         device=args.device,
         kv_cache_precision=chosen_precision(args),
         exact=args.kv_cache == EXACT,
-        long_context=args.long,
+        long_context=is_long,
     )
     shown, report = "", None
     async with aclosing(steps):

@@ -99,7 +99,6 @@ async def run(args: Namespace, context: CommandContext) -> RepairResult:
     is_changed = any(folder is not None and can_undo(folder) for folder in folders.values())
     check = None
     if args.check and draft is not None:
-        args.long = False
         check = await check_pair(target, draft, args, context)
     return RepairResult(
         tuple(_changed_file(one) for one in outcome.changed),
