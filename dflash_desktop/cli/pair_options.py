@@ -59,11 +59,12 @@ def chosen_folders(args: Namespace, context: CommandContext) -> PairFolders:
     """
     if args.target is None:
         return context.starter.pair()
-    target, draft = chosen_models(args, context)
-    pair = None if args.draft or Path(args.target).is_dir() else context.pairs.find(args.target)
+    is_folder = Path(args.target).is_dir()
+    pair = None if args.draft or is_folder else context.pairs.find(args.target)
     if pair is not None:
         return pair
-    model = None if Path(args.target).is_dir() else context.models.find(args.target)
+    target, draft = chosen_models(args, context)
+    model = None if is_folder else context.models.find(args.target)
     title = target.name if model is None else model.title
     return PairFolders(id=str(target), title=title, target_dir=target, draft_dir=draft)
 
