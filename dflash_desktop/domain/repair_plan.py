@@ -13,14 +13,16 @@ from dflash_desktop.domain.locators import (
     annotation_value,
     parse_locators,
 )
-from dflash_desktop.domain.model_facts import is_yes, parse_integer, parse_layer_ids
+from dflash_desktop.domain.model_facts import is_yes
 from dflash_desktop.domain.pair_contract import Finding, Subject
 from dflash_desktop.domain.pair_contract.draft_metadata import (
     LAYERS,
     MARKER,
     MASK,
     checkpoint_entries,
+    mask_token,
     metadata_contradiction,
+    target_layers,
 )
 
 if TYPE_CHECKING:
@@ -151,8 +153,8 @@ def _draft_metadata(
     wanted = checkpoint_entries(checkpoint)
     holds = {
         MARKER: is_yes(draft.rt_info(*MARKER)),
-        MASK: parse_integer(draft.rt_info(*MASK) or "") == mask,
-        LAYERS: parse_layer_ids(draft.rt_info(*LAYERS) or "") == layers,
+        MASK: mask_token(draft) == mask,
+        LAYERS: target_layers(draft) == layers,
     }
     missing = {path: value for path, value in wanted.items() if not holds[path]}
     if not missing:

@@ -23,9 +23,9 @@ def mask_token_named(draft: ModelFacts) -> Iterator[Finding]:
     """The places that the draft fills are marked with the mask token."""
     if not draft.kind().is_dflash_family:
         return
-    text = draft.rt_info("dflash", "mask_token_id")
-    if text is not None and parse_integer(text) is not None:
+    if mask_token(draft) is not None:
         return
+    text = draft.rt_info(*MASK)
     yield Finding(
         "mask_token_missing" if text is None else "mask_token_invalid",
         Weight.BLOCK,
@@ -41,8 +41,7 @@ def target_layers_named(draft: ModelFacts) -> Iterator[Finding]:
     """The draft says whose hidden states it reads, each layer once."""
     if not draft.kind().is_dflash_family:
         return
-    text = draft.rt_info("dflash", "target_layer_ids")
-    ids = parse_layer_ids(text or "")
+    text, ids = draft.rt_info(*LAYERS), target_layers(draft)
     if ids is None:
         code, found = "target_layers_invalid", f"“{(text or '')[:80]}”"
     elif not ids:
@@ -66,8 +65,7 @@ def metadata_agrees(draft: ModelFacts) -> Iterator[Finding]:
     """The exporter copies two numbers from config.json into the graph, where the runtime reads."""
     if draft.graph is None or not draft.kind().is_dflash_family:
         return
-    mask = parse_integer(draft.rt_info("dflash", "mask_token_id") or "")
-    layers = parse_layer_ids(draft.rt_info("dflash", "target_layer_ids") or "")
+    mask, layers = mask_token(draft), target_layers(draft)
     config = draft.config
     expected: list[str] = []
     found: list[str] = []
@@ -87,6 +85,16 @@ def metadata_agrees(draft: ModelFacts) -> Iterator[Finding]:
             where=draft.graph_file,
             remedy=metadata_remedy(draft),
         )
+
+
+def mask_token(draft: ModelFacts) -> int | None:
+    """The draft's mask token as the runtime reads it; None for none or for what is no number."""
+    return parse_integer(draft.rt_info(*MASK) or "")
+
+
+def target_layers(draft: ModelFacts) -> tuple[int, ...] | None:
+    """The target's layers as the runtime reads them: empty for none, None for malformed ones."""
+    return parse_layer_ids(draft.rt_info(*LAYERS) or "")
 
 
 def metadata_remedy(draft: ModelFacts) -> str:

@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.locators import ANNOTATION, parse_locators
-from dflash_desktop.domain.model_facts import (
-    MTP_GRAPH,
-    VISION_GRAPH,
-    parse_integer,
-    parse_layer_ids,
-)
+from dflash_desktop.domain.model_facts import MTP_GRAPH, VISION_GRAPH
+from dflash_desktop.domain.pair_contract.draft_metadata import mask_token, target_layers
 from dflash_desktop.domain.pair_contract.finding import Finding, Subject, Weight
 
 if TYPE_CHECKING:
@@ -89,7 +85,7 @@ def hidden_width_agrees(target: ModelFacts, draft: ModelFacts) -> Iterator[Findi
 
 def mask_token_usable(target: ModelFacts, draft: ModelFacts) -> Iterator[Finding]:
     """Beyond the vocabulary nothing is ever accepted; as pad or end it confuses the draft."""
-    mask = parse_integer(draft.rt_info("dflash", "mask_token_id") or "")
+    mask = mask_token(draft)
     vocabulary = target.vocabulary()
     if mask is None or not draft.kind().is_dflash_family:
         return
@@ -227,7 +223,7 @@ def _layer_count(target: ModelFacts) -> int | None:
 def _layer_ids(draft: ModelFacts) -> tuple[int, ...]:
     if not draft.kind().is_dflash_family:
         return ()
-    ids = parse_layer_ids(draft.rt_info("dflash", "target_layer_ids") or "") or ()
+    ids = target_layers(draft) or ()
     return ids if len(set(ids)) == len(ids) else ()
 
 
