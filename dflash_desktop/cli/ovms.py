@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dflash_desktop.cli.finding_words import exit_code_of, finding_form, finding_paragraph
 from dflash_desktop.cli.model_arguments import add_models_or_else, chosen_models
 from dflash_desktop.cli.result import answer_with_grades
+from dflash_desktop.domain.model_facts import VISION_GRAPH
 from dflash_desktop.domain.ovms_files import ServedPair, configure_command, serve_command
 from dflash_desktop.domain.ovms_log import LogReading, LogVerdict
 from dflash_desktop.domain.pair_contract import Finding, Verdict, Weight, verdict_of
@@ -45,7 +46,6 @@ _LOG_EXIT_CODES = {
     LogVerdict.FAILED: 2,
 }
 _LAST_PORT = 65_535
-_VISION_GRAPH = "openvino_language_model.xml"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -100,7 +100,7 @@ async def run(args: Namespace, context: CommandContext) -> OvmsResult:
         target_path=target.as_posix(),
         draft_path=draft.as_posix(),
         device=await _device(args.device, context),
-        is_vision=(target / _VISION_GRAPH).is_file(),
+        is_vision=(target / VISION_GRAPH).is_file(),
     )
     folder = await asyncio.to_thread((args.output or Path(f"ovms-{pair.name}")).resolve)
     files = await asyncio.to_thread(write_ovms_files, pair, folder)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.catalogue import ModelKind, Precision
+from dflash_desktop.domain.model_facts import TEXT_GRAPH
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.catalogue import CataloguePair, DraftModel, TargetModel
@@ -94,7 +95,7 @@ def folder_sizes(target: ModelFacts, draft: ModelFacts | None) -> PairSizes | No
         else draft.graph.kv_values_per_token(),
         hidden_values=max(0, inputs.get("hidden_states", (0,))[-1]),
         table_values=max(0, hidden) * (target.vocabulary() or 0),
-        sees_pictures=target.graph_file != "openvino_model.xml",
+        sees_pictures=target.graph_file != TEXT_GRAPH,
         largest_tensor_bytes=max(graph.largest_constant_bytes for graph in graphs) or None,
     )
 
