@@ -8,7 +8,7 @@ from typing import Final
 
 from dflash_desktop.domain.device_identity import identity_text
 from dflash_desktop.domain.devices import SMALLEST_CARD_BYTES
-from dflash_desktop.domain.gpu_family import GpuFamily
+from dflash_desktop.domain.gpu_family import GpuFamily, family_of
 
 HARDWARE_REPORT_VERSION: Final = 1
 """Rises when a field of the report's JSON form goes away or changes its meaning."""
@@ -110,6 +110,16 @@ class Adapter:
     largest_bar_bytes: int | None = None  # of its memory, what the processor sees at once
     is_virtual: bool = False
     virtual_functions: int = 0
+
+    @property
+    def family(self) -> GpuFamily:
+        """By its id, else by its name."""
+        return family_of(name=self.name, pci_id=self.pci_id)
+
+    @property
+    def is_intel(self) -> bool:
+        """Whether OpenVINO could compute on it."""
+        return self.family is not GpuFamily.NOT_INTEL
 
 
 class ProbeOutcome(StrEnum):

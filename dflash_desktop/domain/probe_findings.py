@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.gpu_family import GpuFamily, family_of
 from dflash_desktop.domain.hardware import ProbeOutcome
 from dflash_desktop.domain.problems import Problem, Severity
 
@@ -36,7 +35,7 @@ def probe_finding(report: HardwareReport) -> Problem | None:
     outcome = report.probe.outcome
     if outcome is ProbeOutcome.COMPLETE:
         return None
-    drivers = "; ".join(_words(adapter) for adapter in report.adapters if _is_intel(adapter))
+    drivers = "; ".join(_words(adapter) for adapter in report.adapters if adapter.is_intel)
     return Problem(
         code=_CODES[outcome],
         headline=_HEADLINES[outcome],
@@ -48,7 +47,7 @@ def probe_finding(report: HardwareReport) -> Problem | None:
 
 def unseen_gpu_finding(report: HardwareReport) -> Problem | None:
     """Intel graphics that the system lists and OpenVINO does not; None if there are none."""
-    unseen = [_words(adapter) for adapter in report.adapters if _is_intel(adapter)]
+    unseen = [_words(adapter) for adapter in report.adapters if adapter.is_intel]
     if report.best_gpu is not None or not unseen:
         return None
     return Problem(
@@ -61,12 +60,7 @@ def unseen_gpu_finding(report: HardwareReport) -> Problem | None:
     )
 
 
-def _is_intel(adapter: Adapter) -> bool:
-    return family_of(name=adapter.name, pci_id=adapter.pci_id) is not GpuFamily.NOT_INTEL
-
-
 def _words(adapter: Adapter) -> str:
-    family = family_of(name=adapter.name, pci_id=adapter.pci_id)
-    name = adapter.name or f"{family.label} graphics, {adapter.pci_id}"
+    name = adapter.name or f"{adapter.family.label} graphics, {adapter.pci_id}"
     version = adapter.driver or adapter.kernel_driver
     return f"{name}, driver {version}" if version else name

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.device_identity import plain_name
-from dflash_desktop.domain.gpu_family import GpuFamily, family_of
+from dflash_desktop.domain.gpu_family import family_of
 from dflash_desktop.domain.hardware import (
     Adapter,
     Gpu,
@@ -105,11 +105,7 @@ def _adapter_of(device: Device, adapters: list[Adapter], *, is_only_gpu: bool) -
         for adapter in adapters:
             if value and getattr(adapter, key) == value:
                 return adapter
-    intel = [
-        adapter
-        for adapter in adapters
-        if family_of(name=adapter.name, pci_id=adapter.pci_id) is not GpuFamily.NOT_INTEL
-    ]
+    intel = [adapter for adapter in adapters if adapter.is_intel]
     return intel[0] if len(intel) == 1 and is_only_gpu else Adapter()
 
 
