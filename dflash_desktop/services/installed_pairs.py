@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.library import ModelCondition, ModelRole
 from dflash_desktop.domain.model_facts import TEXT_GRAPH
 from dflash_desktop.domain.pair import PairFolders
-from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.atomic_file import file_stamp
 
 if TYPE_CHECKING:
@@ -80,14 +79,13 @@ def is_whole(models: Sequence[InstalledModel], repository: str) -> bool:
 
 def _catalogue(own_pairs_file: Path) -> Catalogue:
     # Listing models must not wait for this import.
-    from dflash_desktop.services.catalogue_store import load_catalogue
+    from dflash_desktop.services.catalogue_store import load_catalogue_with_own
 
-    try:
-        return load_catalogue(own_file=own_pairs_file)
-    except AppError as error:
+    catalogue, problem = load_catalogue_with_own(own_pairs_file)
+    if problem is not None:
         # It is said where pairs are recommended; here the others must still be there.
-        _log.warning("without the own pairs: %s", error)
-        return load_catalogue()
+        _log.warning("without the own pairs: %s: %s", problem.code, problem.headline)
+    return catalogue
 
 
 def _find(repository: str | None, here: dict[str, InstalledModel]) -> InstalledModel | None:
