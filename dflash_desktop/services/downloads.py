@@ -176,12 +176,7 @@ class Downloads:
             raise AppError(problems.busy_elsewhere())
         self._is_held = True
         try:
-            if self._running is not None:
-                running = self._queue.find(self._running[0])
-                self._running[1].cancel()
-                await asyncio.wait([self._running[1]])
-                if running is not None and running.shown.is_open:
-                    self._queue.settle(running, TransferState.WAITING)
+            await self._interrupt()
             await self._removals.finish()
             yield
         finally:
@@ -208,13 +203,7 @@ class Downloads:
                     if self._is_held or self._queue.let_go():
                         await self._wake.wait()
         finally:
-            if self._running is not None:
-                transfer_id, task = self._running
-                task.cancel()
-                await asyncio.wait([task])
-                entry = self._queue.find(transfer_id)
-                if entry is not None and entry.shown.state not in _AT_REST:
-                    self._queue.settle(entry, TransferState.WAITING)  # shown so at the next start
+            await self._interrupt()
             self._let_sleep()
 
     def _next(self) -> QueuedTransfer | None:
@@ -264,6 +253,17 @@ class Downloads:
             return None
         self._running[1].cancel()
         return self._running[1]
+
+    async def _interrupt(self) -> None:
+        """End what runs; it waits for its next turn, unless it came to rest before."""
+        if self._running is None:
+            return
+        transfer_id, task = self._running
+        task.cancel()
+        await asyncio.wait([task])
+        entry = self._queue.find(transfer_id)
+        if entry is not None and entry.shown.state not in _AT_REST:
+            self._queue.settle(entry, TransferState.WAITING)
 
     def _changed(self) -> None:
         self._queue.changed()

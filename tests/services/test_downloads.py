@@ -342,6 +342,19 @@ async def test_while_they_are_held_nothing_runs_and_then_it_goes_on_in_the_new_p
     assert fetch_job(fetch, 3).incoming_dir.is_relative_to(tmp_path / "new")
 
 
+async def test_what_was_paused_right_before_they_are_held_stays_paused(
+    world: DownloadWorld, fetch: ScriptedFetch
+) -> None:
+    fetch.then((Plan(),), (Arrive(300), Stall()))
+    async with running(world) as downloads:
+        downloads.add(wish())
+        shown = await until(downloads, lambda t: t.done_bytes == 300)
+        downloads.pause(shown.id)
+        async with downloads.held():
+            assert downloads.transfers()[0].state is TransferState.PAUSED
+        assert downloads.transfers()[0].state is TransferState.PAUSED
+
+
 async def test_a_download_waits_for_the_disk_of_the_library(
     world: DownloadWorld, fetch: ScriptedFetch, tmp_path: Path
 ) -> None:
