@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
 from dflash_desktop.domain.ir_reader import CHUNK_BYTES, IrError, read_ir_graph
@@ -18,6 +17,7 @@ from dflash_desktop.domain.model_facts import (
 )
 from dflash_desktop.domain.pair_contract import Finding, check_contract
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.workers.package_version import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,10 +52,7 @@ def is_vision_folder(folder: Path) -> bool:
 
 def installed_runtime() -> str | None:
     """The version of OpenVINO GenAI that the engine will use, asked without loading it."""
-    try:
-        return metadata.version("openvino-genai")
-    except metadata.PackageNotFoundError:
-        return None
+    return package_version("openvino-genai") or None
 
 
 def inspect_model(folder: Path) -> ModelFacts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
-from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop import __version__
@@ -32,6 +31,7 @@ from dflash_desktop.services.model_manifest import utc_now
 from dflash_desktop.services.recorded_marks import last_check
 from dflash_desktop.services.repair_record import repaired_files
 from dflash_desktop.workers.model_folder import fingerprint
+from dflash_desktop.workers.package_version import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -214,12 +214,7 @@ def _made_from(file: Path) -> dict[str, str]:
 
 def _versions() -> Mapping[str, str]:
     found = {"dflash-desktop": __version__, "python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = ""
-    return found
+    return {**found, **{package: package_version(package) for package in _PACKAGES}}
 
 
 def _machine(hardware: HardwareReport, report: DeviceReport) -> RecordedMachine:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import psutil
@@ -16,6 +15,7 @@ from dflash_desktop.services.power_mode import power_mode
 from dflash_desktop.services.power_source import power_source
 from dflash_desktop.workers.disk_room import told_free_disk_bytes
 from dflash_desktop.workers.linux_graphics import cpu_name, is_wsl, linux_graphics, pci_adapters
+from dflash_desktop.workers.package_version import package_version
 from dflash_desktop.workers.windows_graphics import registry_adapters, registry_cpu_name
 
 if TYPE_CHECKING:
@@ -55,16 +55,9 @@ def devices_without_openvino(cpu: str) -> DeviceReport:
     """What is sure without asking OpenVINO: a processor, and which versions are installed."""
     return DeviceReport(
         devices=(Device("CPU", cpu or "CPU"),),
-        openvino_version=_version("openvino"),
-        genai_version=_version("openvino-genai"),
-        tokenizers_version=_version("openvino-tokenizers"),
+        openvino_version=package_version("openvino"),
+        genai_version=package_version("openvino-genai"),
+        tokenizers_version=package_version("openvino-tokenizers"),
         python_version=platform.python_version(),
         os=platform.platform(),
     )
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""

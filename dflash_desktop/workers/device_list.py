@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 import re
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from dflash_desktop.domain.devices import Device, DeviceReport
+from dflash_desktop.workers.package_version import package_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +40,8 @@ def list_devices() -> DeviceReport:
     return DeviceReport(
         devices=tuple(device_of(core, str(name)) for name in core.available_devices),
         openvino_version=str(ov.get_version()),
-        genai_version=_version("openvino-genai"),
-        tokenizers_version=_version("openvino-tokenizers"),
+        genai_version=package_version("openvino-genai"),
+        tokenizers_version=package_version("openvino-tokenizers"),
         python_version=platform.python_version(),
         os=platform.platform(),
     )
@@ -56,7 +56,7 @@ def device_named(name: str) -> Device:
 
 def runtime_version() -> str:
     """The runtime's version, short: "2026.4.1"."""
-    return _version("openvino")
+    return package_version("openvino")
 
 
 def device_of(core: Any, name: str) -> Device:  # noqa: ANN401 - openvino's stubs are skipped
@@ -116,10 +116,3 @@ def _pci_place(uuid: str) -> tuple[str, str]:
     low, high, domain_low, domain_high, bus, device, function = parts.groups()
     place = f"{domain_high}{domain_low}:{bus}:{device}.{int(function, 16):x}"
     return f"8086:{high}{low}", place
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
