@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.units import format_bytes
+from dflash_desktop.domain.units import format_byte_rate, format_bytes
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.gguf_import import ImportProgress
@@ -81,9 +81,7 @@ class StepProgress:
         percent = 100 * progress.done_bytes // progress.total_bytes
         if self._tenths.is_new(percent):
             amount = _amount(progress.done_bytes, progress.total_bytes)
-            rate = (
-                "" if bytes_per_second is None else f", {format_bytes(round(bytes_per_second))}/s"
-            )
+            rate = "" if bytes_per_second is None else f", {format_byte_rate(bytes_per_second)}"
             print(f"  {percent} %, {amount}{rate}", file=sys.stderr, flush=True)
 
 

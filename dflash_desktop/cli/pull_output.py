@@ -12,7 +12,7 @@ from dflash_desktop.cli.progress import Tenths
 from dflash_desktop.cli.result import JSON_VERSION, problem_form
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.transfer import TransferState
-from dflash_desktop.domain.units import format_bytes, format_seconds
+from dflash_desktop.domain.units import format_byte_rate, format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,7 +177,7 @@ def progress_line(transfer: Transfer) -> str:
     if transfer.state is not TransferState.RUNNING:
         parts.append(transfer.notice or _STATE_WORDS.get(transfer.state, transfer.state.value))
     elif transfer.bytes_per_second:
-        parts.append(f"{format_bytes(round(transfer.bytes_per_second))}/s")
+        parts.append(format_byte_rate(transfer.bytes_per_second))
         if transfer.seconds_left is not None:
             parts.append(f"{format_seconds(transfer.seconds_left)} left")
     return "  ".join(parts)

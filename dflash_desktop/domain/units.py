@@ -32,6 +32,11 @@ def format_bytes(count: int) -> str:
     return f"{count} bytes" if unit == "bytes" else f"{significant(value)} {unit}"
 
 
+def format_byte_rate(bytes_per_second: float) -> str:
+    """How fast bytes come in: "12.0 MB/s"."""
+    return f"{format_bytes(round(bytes_per_second))}/s"
+
+
 def format_rate(tokens_per_second: float | None) -> str:
     """A token rate, "48.2 tok/s", or "–" when there is none."""
     return "–" if tokens_per_second is None else f"{significant(tokens_per_second)} tok/s"

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from dflash_desktop.domain.units import (
+    format_byte_rate,
     format_bytes,
     format_rate,
     format_seconds,
@@ -47,6 +48,10 @@ def test_what_was_not_measured_is_a_dash() -> None:
     assert format_rate(None) == format_speedup(None) == "–"
     assert format_rate(48.24) == "48.2 tok/s"
     assert format_speedup(2.4) == "2.40x"
+
+
+def test_how_fast_bytes_come_in_is_told_as_their_sizes_are() -> None:
+    assert format_byte_rate(12_000_000.4) == "12.0 MB/s"
 
 
 def test_what_is_left_is_told_in_whole_seconds() -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.library import ModelCondition, ModelRole
-from dflash_desktop.domain.units import format_bytes, format_seconds_left
+from dflash_desktop.domain.units import format_byte_rate, format_bytes, format_seconds_left
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import TextRole
 
@@ -242,7 +242,7 @@ def work_numbers(progress: WorkProgress, bytes_per_second: float | None) -> str:
     parts = [f"{format_bytes(progress.done_bytes)} of {format_bytes(progress.total_bytes)}"]
     if bytes_per_second:
         left = max(0, progress.total_bytes - progress.done_bytes) / bytes_per_second
-        parts.append(f"{format_bytes(round(bytes_per_second))}/s")
+        parts.append(format_byte_rate(bytes_per_second))
         parts.append(format_seconds_left(left))
     return " · ".join(parts)
 

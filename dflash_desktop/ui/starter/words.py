@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.starter import InstallStage
-from dflash_desktop.domain.units import format_bytes, format_seconds
+from dflash_desktop.domain.units import format_byte_rate, format_bytes, format_seconds
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.starter import InstallProgress
@@ -37,7 +37,7 @@ def numbers_line(progress: InstallProgress) -> str:
     parts = [f"{format_bytes(progress.done_bytes)} of {format_bytes(progress.total_bytes)}"]
     rate = progress.bytes_per_second
     if rate:
-        parts.append(f"{format_bytes(round(rate))}/s")
+        parts.append(format_byte_rate(rate))
         left = max(0, progress.total_bytes - progress.done_bytes)
         if left:
             parts.append(f"{format_seconds(max(1.0, left / rate))} left")

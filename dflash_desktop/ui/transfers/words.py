@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.transfer import TransferState
-from dflash_desktop.domain.units import format_bytes, format_seconds_left
+from dflash_desktop.domain.units import format_byte_rate, format_bytes, format_seconds_left
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import TextRole
 
@@ -47,7 +47,7 @@ def numbers_line(transfer: Transfer) -> str:
     ]
     if transfer.state is TransferState.RUNNING:
         if transfer.bytes_per_second is not None:
-            parts.append(f"{format_bytes(round(transfer.bytes_per_second))}/s")
+            parts.append(format_byte_rate(transfer.bytes_per_second))
         if transfer.seconds_left is not None:
             parts.append(format_seconds_left(transfer.seconds_left))
     return " · ".join(parts)
