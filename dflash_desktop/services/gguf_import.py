@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from dflash_desktop.services.worker_launch import WorkerLauncher
 
 _LIMITS: Final = replace(DEFAULT_LIMITS, restarts=0)  # a conversion that crashed is not repeated
-_LOCK_ATTEMPTS: Final = 10
-_LOCK_PAUSE_SECONDS: Final = 0.05
 _HEADROOM: Final = 0.5
 """Of the free memory, what the int8 form may take before the smaller one is kept."""
 
@@ -83,7 +81,8 @@ class GgufImport:
         lock = InstallLock(self._paths.import_lock_file)
         try:
             require_place(self._paths)
-            await _hold(lock)
+            if not await lock.take():
+                raise AppError(problems.already_running())
             as_int8 = await self._is_int8(weights, source, engine)
             folder = await asyncio.to_thread(self._prepare, source, as_int8=as_int8)
             converted = folder / "model"
@@ -177,15 +176,6 @@ class GgufImport:
             title=model_id,
             model_id=model_id,
         )
-
-
-async def _hold(lock: InstallLock) -> None:
-    """Whoever asks about the lock has it for an instant, so one refusal says little."""
-    for _ in range(_LOCK_ATTEMPTS):
-        if lock.acquire():
-            return
-        await asyncio.sleep(_LOCK_PAUSE_SECONDS)
-    raise AppError(problems.already_running())
 
 
 async def _converted(

@@ -24,6 +24,8 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+_ATTEMPTS: Final = 10
+_PAUSE_SECONDS: Final = 0.05
 _HELD: Final = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 """What the two systems say when somebody else has it."""
 
@@ -51,6 +53,16 @@ class InstallLock:
             raise
         self._handle = handle
         return True
+
+    async def take(self) -> bool:
+        """Like `acquire`, for half a second: whoever asks about it has it for an instant."""
+        import asyncio  # no command that only reads should wait for it
+
+        for _ in range(_ATTEMPTS):
+            if self.acquire():
+                return True
+            await asyncio.sleep(_PAUSE_SECONDS)
+        return False
 
     def release(self) -> None:
         """Let go; harmless when it is not held. The file stays, since others may wait on it."""

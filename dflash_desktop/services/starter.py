@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from dflash_desktop.services.starter_store import StarterResources
     from dflash_desktop.services.worker_launch import WorkerLauncher
 
-_LOCK_ATTEMPTS: Final = 10
-_LOCK_PAUSE_SECONDS: Final = 0.05
 _PATH_LIMIT: Final = 259 if sys.platform == "win32" else 4095
 _NOTE: Final = "A very small model for trying the program. Larger ones answer far better."
 
@@ -107,7 +105,8 @@ class Starter:
         started; a file of the model that was whole is kept for the next time.
         """
         try:
-            await self._take_lock()
+            if not await self._lock.take():
+                raise AppError(problems.already_running())
             try:
                 async with aclosing(self._install(file)) as steps:
                     async for step in steps:
@@ -132,14 +131,6 @@ class Starter:
         if fault := self._store.fault(record):
             return StarterState.BROKEN, None, f"{fault} Install it again."
         return StarterState.READY, record.tokens_per_step, ""
-
-    async def _take_lock(self) -> None:
-        # Whoever asks for the status holds the lock for an instant, so one refusal says little.
-        for _ in range(_LOCK_ATTEMPTS):
-            if self._lock.acquire():
-                return
-            await asyncio.sleep(_LOCK_PAUSE_SECONDS)
-        raise AppError(problems.already_running())
 
     async def _install(self, file: Path | None) -> AsyncGenerator[InstallProgress, None]:
         yield InstallProgress(InstallStage.LOOKING, "Looking for the starter model.")
