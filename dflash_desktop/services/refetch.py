@@ -6,11 +6,10 @@ import asyncio
 import shutil
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.library import (
     ModelFile,
-    ModelManifest,
     VerificationReport,
     WorkProgress,
 )
@@ -52,13 +51,6 @@ if TYPE_CHECKING:
     from dflash_desktop.workers.fetch_messages import HubAccess
 
 
-class Explain(Protocol):
-    """Puts a failure of the fetch process into words."""
-
-    def __call__(self, error: FetchFailedError) -> Problem:
-        """What happened and what to do next."""
-
-
 @dataclass(frozen=True, slots=True)
 class Repaired:
     """What was brought anew, and how the model is now."""
@@ -68,7 +60,10 @@ class Repaired:
 
 
 class ModelRefetch:
-    """Repairs downloaded models, one at a time on this machine."""
+    """Repairs downloaded models, one at a time on this machine.
+
+    `explain` puts a failure of the fetch process into words.
+    """
 
     def __init__(
         self,
@@ -77,7 +72,7 @@ class ModelRefetch:
         launcher: WorkerLauncher,
         library: ModelLibrary,
         hub: HubReach,
-        explain: Explain,
+        explain: Callable[[FetchFailedError], Problem],
     ) -> None:
         self._paths = paths
         self._launcher = launcher
@@ -221,9 +216,8 @@ def _put(source: Path, folder: Path, path: str) -> None:
 
 
 def _corrected(record: ModelRecord, files: dict[str, ModelFile]) -> ModelRecord:
-    manifest: ModelManifest = record.manifest
-    listed = tuple(files.get(file.path, file) for file in manifest.files)
-    return replace(record, manifest=replace(manifest, files=listed))
+    listed = tuple(files.get(file.path, file) for file in record.manifest.files)
+    return replace(record, manifest=replace(record.manifest, files=listed))
 
 
 def _not_repairable(model: InstalledModel) -> Problem:
