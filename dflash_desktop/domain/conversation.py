@@ -13,6 +13,7 @@ from dflash_desktop.domain.generation import (
     Role,
     TextRun,
 )
+from dflash_desktop.domain.pictures import Picture
 
 UNTITLED = "New chat"
 TITLE_CHARACTERS = 48
@@ -20,7 +21,7 @@ TITLE_CHARACTERS = 48
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message; the fields after `text` are for answers only."""
+    """One message; the fields after `text` are for answers only, but for `pictures`."""
 
     role: Role
     text: str
@@ -32,6 +33,7 @@ class Message:
     problem_headline: str = ""  # why the answer was cut, if it was
     notice: str = ""
     model_title: str = ""
+    pictures: tuple[Picture, ...] = ()  # of a question, in the person's order
 
 
 @dataclass(frozen=True, slots=True)

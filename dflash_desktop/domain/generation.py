@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 _CLOCK_SECONDS = 1e-6
 """Shorter times are below what the clock can tell, and no rate."""
@@ -19,10 +20,11 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """One turn as the model's chat template receives it."""
+    """One turn as the model's chat template receives it; `pictures` are prepared PNG files."""
 
     role: Role
     content: str
+    pictures: tuple[Path, ...] = ()
 
 
 class KvCachePrecision(StrEnum):
@@ -119,6 +121,8 @@ class GenerationStats:
     first_token_seconds: float
     decode_seconds: float
     assistant_tokens: int  # asked of the draft in each step; 0 without a draft
+    picture_tokens: int = 0  # of the prompt's, those that pictures take
+    picture_seconds: float = 0.0  # turning pictures into them
 
     @property
     def accepted_tokens(self) -> int:

@@ -55,6 +55,8 @@ class LoadedPair:
     load_seconds: float
     supports_thinking: bool = False
     template_note: str = ""
+    sees_pictures: bool = False
+    uses_own_head: bool = False  # the draft is the target's own MTP head
 
 
 @dataclass(frozen=True, slots=True)
