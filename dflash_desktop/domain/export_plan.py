@@ -55,6 +55,18 @@ class ExportAlternative:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportFetch:
+    """What comes from the hub before the export; sizes in bytes."""
+
+    repo_id: str
+    commit: str  # 40 hexadecimal digits
+    file_count: int
+    size_bytes: int
+    missing_bytes: int  # of it, what is not on this disk yet
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ExportPlan:
     """Everything that is said before the start; sizes in bytes."""
 
@@ -72,3 +84,6 @@ class ExportPlan:
     warnings: tuple[str, ...] = ()
     alternatives: tuple[ExportAlternative, ...] = ()
     output_dir: Path | None = None  # None: the library
+    memory_total_bytes: int = 0  # of this machine; 0: not known
+    fetches: tuple[ExportFetch, ...] = ()
+    needs_consent: tuple[str, ...] = ()  # repositories whose own code would run, not yet agreed to

@@ -58,3 +58,4 @@ class ExportRequest:
     title: str
     items: tuple[ExportItem, ...]
     threads: int | None = None  # None: all cores but one
+    trusted_repos: tuple[str, ...] = ()  # whose own code a person agreed to run, for this export

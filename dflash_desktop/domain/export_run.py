@@ -85,6 +85,7 @@ class ExportRun:
     memory: tuple[ExportMemory, ...] = ()  # the last samples, oldest first
     peak_bytes: int = 0
     log_lines: tuple[str, ...] = ()  # the last ones, readable
+    log_count: int = 0  # how many there were in all: tells a reader which of them are new
     log_file: Path | None = None
     notice: str = ""  # one sentence: what the guard does, why it waits
     problem: Problem | None = None
