@@ -63,7 +63,7 @@ def _watch_loading() -> None:
 
     load = PreTrainedModel.from_pretrained.__func__
 
-    def from_pretrained(cls: type, *args: object, **options: object) -> object:
+    def from_pretrained(cls: type, /, *args: object, **options: object) -> object:
         if options.pop("output_loading_info", False):
             return load(cls, *args, output_loading_info=True, **options)
         model, info = load(cls, *args, output_loading_info=True, **options)
