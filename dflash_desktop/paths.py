@@ -64,6 +64,16 @@ class AppPaths:
         return self.data_dir / "import.lock"
 
     @property
+    def exports_dir(self) -> Path:
+        """What must be known of each export at the next start; one JSON file for each."""
+        return self.data_dir / "exports"
+
+    @property
+    def exports_lock_file(self) -> Path:
+        """Held by the process that runs exports."""
+        return self.data_dir / "exports.lock"
+
+    @property
     def repair_lock_file(self) -> Path:
         """Held by the process that repairs a model."""
         return self.data_dir / "repair.lock"

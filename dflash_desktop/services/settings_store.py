@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,9 +22,11 @@ from dflash_desktop.services.atomic_file import (
 )
 from dflash_desktop.services.file_turn import turn_with
 from dflash_desktop.services.safe_json import encode_json
+from dflash_desktop.workers.json_paths import decode_path, encode_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
     from typing import Unpack
 
 MIGRATIONS: Mapping[int, Callable[[dict[str, object]], dict[str, object]]] = {}
@@ -93,7 +94,7 @@ class SettingsStore:
         return lambda: self._listeners.remove(listener)
 
     def _save(self, settings: Settings) -> None:
-        data = msgspec.json.format(encode_json(settings, enc_hook=_encode_path), indent=2)
+        data = msgspec.json.format(encode_json(settings, enc_hook=encode_path), indent=2)
         try:
             if self._must_set_aside:
                 set_aside(self._file)
@@ -154,19 +155,7 @@ def _decode(data: bytes) -> Settings:
     for number in range(version, SETTINGS_VERSION):
         raw = MIGRATIONS[number](raw)
     raw["version"] = SETTINGS_VERSION
-    return msgspec.convert(raw, type=Settings, dec_hook=_decode_path)
-
-
-def _encode_path(value: object) -> object:
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(f"{type(value).__name__} is not kept in settings")
-
-
-def _decode_path(wanted: type, value: object) -> object:
-    if issubclass(wanted, Path) and isinstance(value, str):
-        return Path(value)
-    raise NotImplementedError(f"{wanted.__name__} is not kept in settings")
+    return msgspec.convert(raw, type=Settings, dec_hook=decode_path)
 
 
 def _damaged(kept: str, error: Exception) -> Problem:

@@ -6,11 +6,11 @@ A frame is two big-endian 32-bit lengths, that many bytes of JSON, and an option
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from dflash_desktop.workers.json_paths import decode_path, encode_path
 from dflash_desktop.workers.protocol import Command, Event
 
 if TYPE_CHECKING:
@@ -26,21 +26,9 @@ class ProtocolError(Exception):
     """The bytes on the channel are not a frame of this protocol."""
 
 
-def _encode_path(value: object) -> object:
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(f"{type(value).__name__} does not travel")
-
-
-def _decode_path(wanted: type, value: object) -> object:
-    if issubclass(wanted, Path) and isinstance(value, str):
-        return Path(value)
-    raise NotImplementedError(f"{wanted.__name__} does not travel")
-
-
-_ENCODER = msgspec.json.Encoder(enc_hook=_encode_path)
-_COMMANDS = msgspec.json.Decoder(Command, dec_hook=_decode_path)
-_EVENTS = msgspec.json.Decoder(Event, dec_hook=_decode_path)
+_ENCODER = msgspec.json.Encoder(enc_hook=encode_path)
+_COMMANDS = msgspec.json.Decoder(Command, dec_hook=decode_path)
+_EVENTS = msgspec.json.Decoder(Event, dec_hook=decode_path)
 
 
 def pack(message: Command | Event, blob: bytes = b"") -> bytes:
