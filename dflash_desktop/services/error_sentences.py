@@ -104,6 +104,20 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         (Remedy.CHOOSE_MODEL,),
         without_facts="This message alone is longer than this model's context.",
     ),
+    "model_cannot_see": Sentence(
+        "This model reads text only: it cannot see pictures.",
+        "Choose a model that sees pictures, or send the message without them.",
+        (Remedy.CHOOSE_MODEL,),
+    ),
+    "picture_refused": Sentence(
+        "This picture cannot be given to the model.",
+        "It is no longer there, damaged, or of a shape that models do not take: very small, or a "
+        "long strip. Attach it again, or another one.",
+    ),
+    "cannot_score": Sentence(
+        "The runtime cannot say how likely words are for a model that sees pictures.",
+        "The measurement goes on without it.",
+    ),
     "cache_full": Sentence(
         "The answer was cut: the engine's working memory for this chat is full.",
         "Start a new chat or leave out the oldest messages, then try again.",

@@ -16,19 +16,15 @@ from dflash_desktop.domain.pair import LoadedPair
 from dflash_desktop.workers import model_folder, protocol
 from dflash_desktop.workers.failures import failed
 from dflash_desktop.workers.fetch_messages import FetchRepos, FetchWheelMember, PlanRepos
+from dflash_desktop.workers.generation_steps import LastStep, PrefillStep, TokenStep
 from dflash_desktop.workers.gguf_conversion import convert_gguf
 from dflash_desktop.workers.prompt import PromptBuilder
 from dflash_desktop.workers.runtime import WorkerRuntime
-from dflash_desktop.workers.text_pipeline import (
-    LastStep,
-    PairPipelines,
-    PipelineSource,
-    PrefillStep,
-    TokenStep,
-)
+from dflash_desktop.workers.text_pipeline import PairPipelines, PipelineSource
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.generation import PromptMessage
+    from dflash_desktop.domain.pair import DraftFacts
     from dflash_desktop.workers.prompt import Prompt
 
 _M_MMAP_THRESHOLD: Final = -3  # of glibc's malloc.h
@@ -111,7 +107,7 @@ class EngineJobs:
         self._pipelines = self._prompts = None
         self._progress(command.job, "Checking the model's files")
         facts = model_folder.check_target(command.target_dir)
-        draft = model_folder.check_draft(command.draft_dir) if command.draft_dir else None
+        draft = _draft_facts(command)
         from dflash_desktop.workers.device_list import device_named, runtime_version
 
         device = device_named(normal_device_id(command.device))
@@ -128,10 +124,17 @@ class EngineJobs:
             kv_cache_precision=precision,
             keep_both=command.keep_both,
             cache_dir=command.cache_dir,
+            sees_pictures=facts.sees_pictures,
+            is_hybrid=facts.is_hybrid,
         )
         pipelines = PairPipelines(source, report=lambda s: self._progress(command.job, s))
         pipelines.build()
-        prompts = PromptBuilder(pipelines.tokenizer, config_context_tokens=facts.context_tokens)
+        prompts = PromptBuilder(
+            pipelines.tokenizer,
+            config_context_tokens=facts.context_tokens,
+            chat_template=pipelines.chat_template,
+            picture_tokens=pipelines.picture_tokens if facts.sees_pictures else None,
+        )
         self._pipelines, self._prompts = pipelines, prompts
         pair = LoadedPair(
             title=command.title,
@@ -149,6 +152,8 @@ class EngineJobs:
             load_seconds=perf_counter() - started_at,
             supports_thinking=prompts.supports_thinking,
             template_note="" if prompts.has_template else _NO_TEMPLATE,
+            sees_pictures=facts.sees_pictures,
+            uses_own_head=source.uses_own_head,
         )
         self._runtime.send(protocol.Loaded(command.job, pair))
 
@@ -163,7 +168,7 @@ class EngineJobs:
         self._runtime.send(
             protocol.Started(
                 job=command.job,
-                prompt_tokens=len(prompt.token_ids),
+                prompt_tokens=prompt.tokens,
                 context_tokens=prompts.context_tokens,
                 left_out_messages=prompt.left_out_messages,
                 thinking_is_open=prompt.thinking_is_open,
@@ -186,7 +191,7 @@ class EngineJobs:
         waiting: list[TextRun] = []
         sent_at = 0.0
         for step in pipelines.generate(
-            prompt.token_ids,
+            prompt,
             command.params,
             assistant_tokens=command.assistant_tokens,
             context_tokens=prompts.context_tokens,
@@ -194,7 +199,7 @@ class EngineJobs:
         ):
             match step:
                 case PrefillStep(done):
-                    self._runtime.send(protocol.Prefill(job, done, len(prompt.token_ids)))
+                    self._runtime.send(protocol.Prefill(job, done, prompt.tokens))
                 case TokenStep(tokens, drafted, stats):
                     token_ids.extend(tokens)
                     step_tokens.append(len(tokens))
@@ -263,6 +268,15 @@ class EngineJobs:
 
     def _progress(self, job: int, stage: str) -> None:
         self._runtime.send(protocol.LoadProgress(job, stage))
+
+
+def _draft_facts(command: protocol.Load) -> DraftFacts | None:
+    """The draft's facts; the target's folder named once more means its own head."""
+    if command.draft_dir is None:
+        return None
+    if command.draft_dir == command.target_dir and model_folder.has_own_head(command.draft_dir):
+        return model_folder.check_own_head(command.draft_dir)
+    return model_folder.check_draft(command.draft_dir)
 
 
 _NO_TEMPLATE: Final = (

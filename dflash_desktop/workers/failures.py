@@ -7,9 +7,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.workers.model_folder import ModelFolderError
-from dflash_desktop.workers.prompt import PromptTooLongError
+from dflash_desktop.workers.prompt import CannotSeeError, PromptTooLongError
 from dflash_desktop.workers.protocol import Failed
-from dflash_desktop.workers.text_pipeline import DraftNeedsGreedyError
+from dflash_desktop.workers.text_pipeline import CannotScoreError, DraftNeedsGreedyError
+from dflash_desktop.workers.vision_pipeline import PictureError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +42,12 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
     (r"unable to read the model|incorrect weights|read_model|xml|pugi", "model_broken"),
     (r"deserializ|Empty weights|out of range|bin file", "model_broken"),
 )
+_OWN_ERRORS: Final = (
+    (DraftNeedsGreedyError, "draft_needs_greedy"),
+    (CannotSeeError, "model_cannot_see"),
+    (CannotScoreError, "cannot_score"),
+    (PictureError, "picture_refused"),
+)
 _TAINTING: Final = frozenset({"gpu_fault", "out_of_memory"})
 
 
@@ -59,8 +66,9 @@ def failed(job: int, error: BaseException) -> Failed:
 def _code(error: BaseException) -> str:
     if isinstance(error, ModelFolderError | PromptTooLongError):
         return error.code
-    if isinstance(error, DraftNeedsGreedyError):
-        return "draft_needs_greedy"
+    own = next((code for kind, code in _OWN_ERRORS if isinstance(error, kind)), "")
+    if own:
+        return own
     if isinstance(error, MemoryError):
         return "out_of_memory"
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:

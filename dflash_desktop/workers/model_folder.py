@@ -10,18 +10,39 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dflash_desktop.domain.model_facts import is_yes, parse_integer, parse_layer_ids
+from dflash_desktop.domain.model_facts import (
+    MTP_GRAPH,
+    TEXT_GRAPH,
+    VISION_GRAPH,
+    is_yes,
+    parse_integer,
+    parse_layer_ids,
+)
 from dflash_desktop.domain.pair import DraftFacts, PairFingerprint
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MODEL_XML: Final = "openvino_model.xml"
+MODEL_XML: Final = TEXT_GRAPH
 MODEL_BIN: Final = "openvino_model.bin"
+_VISION_PARTS: Final = (
+    VISION_GRAPH,
+    "openvino_text_embeddings_model.xml",
+    "openvino_vision_embeddings_model.xml",
+)
+"""What every model that sees pictures has; some have more, which the runtime asks for itself."""
 _TOKENIZER_FILES: Final = ("openvino_tokenizer.xml", "openvino_detokenizer.xml")
 _RT_INFO_TAIL_BYTES: Final = 4 * 1024 * 1024
 _RUNTIME_DEFAULT_BLOCK_SIZE: Final = 6
 """openvino-genai takes 5 assistant tokens when it is told nothing; a block holds one more."""
+
+_OWN_HEAD_BLOCK_SIZE: Final = 8
+"""An MTP head proposes token after token, as long as it is asked to: 7 were seen to run."""
+
+_LINEAR_STATE: Final = b"cache_params.past.ssm"
+"""How the state of a linear-attention layer is called in a graph."""
+
+_READ_BYTES: Final = 1 << 20
 
 
 class ModelFolderError(Exception):
@@ -34,21 +55,43 @@ class ModelFolderError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TargetFacts:
-    """What the target's config.json says; None where it is silent."""
+    """What the target's files say; `context_tokens` is None where config.json is silent."""
 
     context_tokens: int | None
+    sees_pictures: bool = False
+    is_hybrid: bool = False  # some layers have linear attention, whose state has a pool of its own
+
+
+def sees_pictures(folder: Path) -> bool:
+    """Whether the folder holds a model for text and pictures, at a glance."""
+    return (folder / VISION_GRAPH).is_file() and not (folder / MODEL_XML).is_file()
+
+
+def has_own_head(folder: Path) -> bool:
+    """Whether the target brings an MTP head, which can be its draft, at a glance."""
+    return (folder / MTP_GRAPH).is_file()
 
 
 def check_target(folder: Path) -> TargetFacts:
     """Raises `ModelFolderError` (model_missing, model_broken) when files are absent or empty."""
-    _require(folder, (MODEL_XML, MODEL_BIN, *_TOKENIZER_FILES), "model")
+    has_vision = sees_pictures(folder)
+    graphs = _VISION_PARTS if has_vision else (MODEL_XML,)
+    _require(folder, (*_with_weights(graphs), *_TOKENIZER_FILES), "model")
     config = _config(folder)
     text_config = config.get("text_config")
     if isinstance(text_config, dict):
         config = {**config, **text_config}
     return TargetFacts(
         context_tokens=_positive_int(config.get("max_position_embeddings")),
+        sees_pictures=has_vision,
+        is_hybrid=_holds(folder / graphs[0], _LINEAR_STATE),
     )
+
+
+def check_own_head(folder: Path) -> DraftFacts:
+    """The target's own MTP head as a draft. Raises `ModelFolderError` when it is not whole."""
+    _require(folder, _with_weights((MTP_GRAPH,)), "draft")
+    return DraftFacts(_OWN_HEAD_BLOCK_SIZE, target_layer_ids=(), mask_token_id=None)
 
 
 def check_draft(folder: Path) -> DraftFacts:
@@ -77,21 +120,47 @@ def check_draft(folder: Path) -> DraftFacts:
 
 def fingerprint(target_dir: Path, draft_dir: Path | None) -> PairFingerprint:
     """Hash the graphs and the sizes of the weights: cheap, and different for every export."""
+    target_graphs = _VISION_PARTS if sees_pictures(target_dir) else (MODEL_XML,)
+    own_head = draft_dir == target_dir and has_own_head(target_dir)
+    draft_graphs = (MTP_GRAPH,) if own_head else (MODEL_XML,)
     return PairFingerprint(
-        target=_folder_hash(target_dir),
-        draft=None if draft_dir is None else _folder_hash(draft_dir),
+        target=_folder_hash(target_dir, target_graphs),
+        draft=None if draft_dir is None else _folder_hash(draft_dir, draft_graphs),
     )
 
 
-def _folder_hash(folder: Path) -> str:
+def weight_bytes(folder: Path) -> int:
+    """The size of the weights that a loaded target holds. Raises `OSError`."""
+    graphs = _VISION_PARTS if sees_pictures(folder) else (MODEL_XML,)
+    return sum((folder / name).stat().st_size for name in _with_weights(graphs)[1::2])
+
+
+def _with_weights(graphs: tuple[str, ...]) -> tuple[str, ...]:
+    """Each graph and, after it, its weights."""
+    return tuple(file for name in graphs for file in (name, name.removesuffix(".xml") + ".bin"))
+
+
+def _folder_hash(folder: Path, graphs: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
-    graph = folder / MODEL_XML
-    if not stat.S_ISREG(graph.stat().st_mode):  # a pipe would be waited for, a device never ends
-        raise OSError(errno.EINVAL, "no ordinary file", str(graph))
-    with graph.open("rb") as file:
-        digest.update(hashlib.file_digest(file, "sha256").digest())
-    digest.update(str((folder / MODEL_BIN).stat().st_size).encode())
+    for name in graphs:
+        graph = folder / name
+        if not stat.S_ISREG(graph.stat().st_mode):  # a pipe would be waited for for ever
+            raise OSError(errno.EINVAL, "no ordinary file", str(graph))
+        with graph.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+        digest.update(str((folder / _with_weights((name,))[1]).stat().st_size).encode())
     return digest.hexdigest()[:16]
+
+
+def _holds(file: Path, text: bytes) -> bool:
+    """Whether these bytes stand anywhere in the file, which is read in pieces."""
+    kept = b""
+    with file.open("rb") as graph:
+        while piece := graph.read(_READ_BYTES):
+            if text in kept + piece:
+                return True
+            kept = piece[-len(text) :]
+    return False
 
 
 def _require(folder: Path, names: tuple[str, ...], kind: str) -> None:

@@ -1,4 +1,5 @@
-"""A target with and without its draft: the only user of GenAI's text pipelines.
+"""A target with and without its draft, for text and for pictures: the only user of GenAI's
+language pipelines.
 
 `ContinuousBatchingPipeline` is driven step by step rather than through `LLMPipeline.generate`:
 the engine underneath is the same, but each step hands over the tokens of one verification step,
@@ -10,18 +11,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from dflash_desktop.domain.generation import (
     FinishReason,
-    GenerationStats,
     KvCachePrecision,
     SamplingParams,
     clamp_assistant_tokens,
     draft_rests_because,
 )
 from dflash_desktop.domain.pair import DraftFacts
+from dflash_desktop.workers.generation_steps import (
+    GenerationStep,
+    LastStep,
+    PrefillStep,
+    StepClock,
+    TokenStep,
+)
+from dflash_desktop.workers.prompt import Prompt
+from dflash_desktop.workers.vision_pipeline import (
+    QwenGrid,
+    add_vision_request,
+    hand_over_templated,
+    picture_size,
+    picture_tag,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,6 +63,10 @@ class DraftNeedsGreedyError(Exception):
     """Sampling was asked for together with the draft, which the runtime would refuse later."""
 
 
+class CannotScoreError(Exception):
+    """Given tokens cannot be scored: with a model that sees pictures the runtime would crash."""
+
+
 @dataclass(frozen=True, slots=True)
 class PipelineSource:
     """Everything that decides how a pair's pipelines are built."""
@@ -60,33 +78,13 @@ class PipelineSource:
     kv_cache_precision: KvCachePrecision
     keep_both: bool
     cache_dir: Path | None
+    sees_pictures: bool = False
+    is_hybrid: bool = False
 
-
-@dataclass(frozen=True, slots=True)
-class PrefillStep:
-    """A piece of the prompt was read."""
-
-    done_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class TokenStep:
-    """One verification step: its tokens, of which the first `drafted` were the draft's."""
-
-    tokens: tuple[int, ...]
-    drafted: int
-    stats: GenerationStats
-
-
-@dataclass(frozen=True, slots=True)
-class LastStep:
-    """The job is over."""
-
-    reason: FinishReason
-    stats: GenerationStats
-
-
-GenerationStep = PrefillStep | TokenStep | LastStep
+    @property
+    def uses_own_head(self) -> bool:
+        """Whether the draft is the target's own MTP head."""
+        return self.draft_dir == self.target_dir
 
 
 class PairPipelines:
@@ -101,6 +99,8 @@ class PairPipelines:
         self._built: dict[bool, Any] = {}
         self._request_id = 0
         self._tokenizer: Any = None
+        self._picture_tokens: dict[tuple[int, int], int] = {}
+        self.chat_template = ""
 
     def build(self) -> None:
         """Build what the first answer needs (all, with `keep_both`) and run it once, warm."""
@@ -121,7 +121,7 @@ class PairPipelines:
 
     def generate(
         self,
-        prompt_ids: Sequence[int],
+        prompt: Prompt,
         params: SamplingParams,
         *,
         assistant_tokens: int,
@@ -139,13 +139,34 @@ class PairPipelines:
         draft = self._source.draft if assistant_tokens else None
         wanted = clamp_assistant_tokens(assistant_tokens, draft.block_size) if draft else 0
         pipeline = self._pipeline(with_draft=bool(wanted))
-        max_new_tokens = max(1, min(params.max_new_tokens, context_tokens - len(prompt_ids)))
+        max_new_tokens = max(1, min(params.max_new_tokens, context_tokens - prompt.tokens))
         config = self._config(pipeline, params, wanted, max_new_tokens)
         try:
-            yield from self._run(pipeline, prompt_ids, config, wanted, is_cancelled)
+            yield from self._run(pipeline, prompt, config, wanted, is_cancelled)
         except BaseException:
             self._built.pop(bool(wanted), None)
             raise
+
+    def picture_tokens(self, path: Path) -> int:
+        """How many tokens of the prompt a prepared picture takes, with its marks.
+
+        Computed where the rule is known, else asked of the pipeline once for each size: the
+        runtime tells it only when a request is over.
+        """
+        size = picture_size(path)
+        if size not in self._picture_tokens:
+            grid = QwenGrid.of_folder(self._source.target_dir)
+            self._picture_tokens[size] = grid.tokens(*size) if grid else self._asked_tokens(path)
+        return self._picture_tokens[size]
+
+    def _asked_tokens(self, path: Path) -> int:
+        with_draft = True in self._built  # whichever is there: a reload would cost more
+        pipeline = self._pipeline(with_draft=with_draft)
+        config = self._config(pipeline, SamplingParams(), int(with_draft), 1)
+        handle = self._add(pipeline, Prompt((), text=picture_tag(0), pictures=(path,)), config)
+        while pipeline.has_non_finished_requests():
+            pipeline.step()
+        return int(handle.get_vlm_perf_metrics().get_num_input_tokens())
 
     def log_probability(self, context: Sequence[int], candidate: int) -> float:
         """The target's log-probability, in nats, of `candidate` as the token after `context`."""
@@ -168,11 +189,14 @@ class PairPipelines:
         self, ids: Sequence[int], *, new_tokens: int, echo: bool
     ) -> tuple[list[int], list[float]]:
         """Token ids and their log-probabilities from the target alone, the given ones on echo."""
+        if self._source.sees_pictures:
+            # `echo` ends the process where prompts are embeddings (2026.4.1, SIGSEGV).
+            raise CannotScoreError("echo is not to be had for a model that sees pictures")
         pipeline = self._pipeline(with_draft=False)
         config = self._config(pipeline, SamplingParams(), 0, new_tokens)
         config.logprobs = 1
         config.echo = echo
-        handle = self._add(pipeline, ids, config)
+        handle = self._add_ids(pipeline, ids, config)
         while pipeline.has_non_finished_requests():
             pipeline.step()
         (output,) = handle.read_all()
@@ -184,13 +208,15 @@ class PairPipelines:
     def _run(
         self,
         pipeline: Any,  # noqa: ANN401
-        prompt_ids: Sequence[int],
+        prompt: Prompt,
         config: Any,  # noqa: ANN401
         assistant_tokens: int,
         is_cancelled: Callable[[], bool],
     ) -> Iterator[GenerationStep]:
-        handle = self._add(pipeline, prompt_ids, config)
-        clock = _StepClock(len(prompt_ids), assistant_tokens)
+        clock = StepClock(prompt.tokens, assistant_tokens, picture_tokens=prompt.picture_tokens)
+        handle = self._add(pipeline, prompt, config)
+        if prompt.pictures:
+            clock.note_pictures()
         cancelled = False
         reason = FinishReason.STOP
         while pipeline.has_non_finished_requests():
@@ -203,7 +229,7 @@ class PairPipelines:
                 clock.prefill_steps += 1
                 done = clock.prefill_steps * self._prefill_chunk_tokens
                 if not clock.steps:
-                    yield PrefillStep(min(done, len(prompt_ids)))
+                    yield PrefillStep(min(done, prompt.tokens))
                 continue
             (output,) = outputs.values()
             tokens = tuple(int(token) for token in output.generated_ids)
@@ -215,7 +241,13 @@ class PairPipelines:
             yield TokenStep(tokens, len(tokens) - 1 if assistant_tokens else 0, clock.stats())
         yield LastStep(FinishReason.CANCELLED if cancelled else reason, clock.stats())
 
-    def _add(self, pipeline: Any, ids: Sequence[int], config: Any) -> Any:  # noqa: ANN401
+    def _add(self, pipeline: Any, prompt: Prompt, config: Any) -> Any:  # noqa: ANN401
+        if not self._source.sees_pictures:
+            return self._add_ids(pipeline, prompt.token_ids, config)
+        self._request_id += 1
+        return add_vision_request(pipeline, self._request_id, prompt.text, prompt.pictures, config)
+
+    def _add_ids(self, pipeline: Any, ids: Sequence[int], config: Any) -> Any:  # noqa: ANN401
         import numpy as np
         import openvino as ov
 
@@ -244,6 +276,9 @@ class PairPipelines:
             self._report("The compile cache did not help: compiling anew")
             pipeline = self._construct(with_draft=with_draft, cache_dir=None)
         self._tokenizer = pipeline.get_tokenizer()
+        self.chat_template = str(self._tokenizer.chat_template or "")
+        if self._source.sees_pictures:
+            hand_over_templated(self._tokenizer)
         self._report("Warming up")
         self._warm_up(pipeline, with_draft=with_draft)
         return pipeline
@@ -255,6 +290,10 @@ class PairPipelines:
         scheduler = genai.SchedulerConfig()
         scheduler.enable_prefix_caching = False  # DFlash refuses it (case 1)
         scheduler.max_num_batched_tokens = self._prefill_chunk_tokens
+        if with_draft and source.draft and source.is_hybrid and not source.uses_own_head:
+            # One row for the state as it is, one for each token of a step: n proposals and one
+            # of the target's. By itself the pool holds 7 (2026.4.1), enough for 5 proposals.
+            scheduler.num_linear_attention_blocks = source.draft.block_size - 1 + 2
         common: dict[str, Any] = {"CACHE_DIR": str(cache_dir)} if cache_dir else {}
         if source.device == "CPU":
             # A desktop is shared: pinned threads wait behind other programs (measured: 4 to 9 %).
@@ -279,7 +318,9 @@ class PairPipelines:
         config = self._config(pipeline, SamplingParams(), assistant_tokens, _WARM_UP_TOKENS)
         config.ignore_eos = True
         ids = self._tokenizer.encode("Hello, world").input_ids.data[0]
-        self._add(pipeline, [int(token) for token in ids], config)
+        self._add(
+            pipeline, Prompt(tuple(int(token) for token in ids), text="Hello, world"), config
+        )
         while pipeline.has_non_finished_requests():
             pipeline.step()
 
@@ -308,39 +349,3 @@ class PairPipelines:
             config.num_assistant_tokens = assistant_tokens
             config.assistant_confidence_threshold = 0.0
         return config
-
-
-class _StepClock:
-    """Counts steps and tokens of one job and keeps their times."""
-
-    def __init__(self, prompt_tokens: int, assistant_tokens: int) -> None:
-        self._prompt_tokens = prompt_tokens
-        self._assistant_tokens = assistant_tokens
-        self._started_at = perf_counter()
-        self._first_at = 0.0
-        self._last_at = 0.0
-        self._tokens = 0
-        self._first_step_tokens = 0
-        self.steps = 0
-        self.prefill_steps = 0
-
-    def count(self, tokens: int) -> None:
-        """One step has brought `tokens` tokens just now."""
-        self._last_at = perf_counter()
-        if not self.steps:
-            self._first_at = self._last_at
-            self._first_step_tokens = tokens
-        self.steps += 1
-        self._tokens += tokens
-
-    def stats(self) -> GenerationStats:
-        """The counts up to now."""
-        return GenerationStats(
-            prompt_tokens=self._prompt_tokens,
-            tokens=self._tokens,
-            steps=self.steps,
-            first_step_tokens=self._first_step_tokens,
-            first_token_seconds=self._first_at - self._started_at if self.steps else 0.0,
-            decode_seconds=self._last_at - self._first_at,
-            assistant_tokens=self._assistant_tokens,
-        )
