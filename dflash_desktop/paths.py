@@ -137,6 +137,11 @@ class AppPaths:
         return self.data_dir / "conversations"
 
     @property
+    def pictures_dir(self) -> Path:
+        """Pictures of conversations, prepared, by the hash of their bytes."""
+        return self.data_dir / "pictures"
+
+    @property
     def measurements_file(self) -> Path:
         """Stored benchmark reports."""
         return self.data_dir / "measurements.json"

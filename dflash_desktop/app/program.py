@@ -14,6 +14,7 @@ from PySide6.QtGui import QDesktopServices, QIcon
 from dflash_desktop.app.openings import Openings
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.paths import resources_dir
+from dflash_desktop.services.conversation_store import TRASH
 from dflash_desktop.services.home_check import home_problem
 from dflash_desktop.services.last_run import LastRun
 from dflash_desktop.services.settings_store import SettingsStore
@@ -135,7 +136,11 @@ class Program:
         self.window.hide()
         ends = [] if self._pages is None else self._pages.closings()
         if self._services is not None:
-            ends += [self._services.engine.stop(), self._services.downloads.close()]
+            ends += [
+                self._services.engine.stop(),
+                self._services.downloads.close(),
+                self._services.pictures.close(),
+            ]
         self._tasks.close()
         ends += [self._openings.close(), self._tasks.wait()]
         tasks = [asyncio.ensure_future(end) for end in ends]
@@ -155,6 +160,7 @@ class Program:
         services = Services(paths=self._paths, settings=self._settings)
         if self._is_first:  # else another window may still offer to undo
             services.conversations.empty_trash()
+            self._tasks.start(self._remove_orphaned_pictures(services))
         if services.downloads.transfers():
             services.downloads.begin()
         pages = Pages(
@@ -177,6 +183,12 @@ class Program:
         # Other threads (a highlighter being made, the engine's reader) give way after 1 ms, not 5:
         # drawing one frame asks for the interpreter several times.
         sys.setswitchinterval(0.001)
+
+    async def _remove_orphaned_pictures(self, services: Services) -> None:
+        folder = self._paths.conversations_dir
+        await asyncio.to_thread(
+            services.pictures.remove_orphans, mentioned_in=(folder, folder / TRASH)
+        )
 
     async def _look_at_the_place(self) -> None:
         """Say what a person should know before anything else, the worst of it."""

@@ -18,6 +18,7 @@ from dflash_desktop.services.model_library import ModelLibrary
 from dflash_desktop.services.own_pairs import OwnPairs
 from dflash_desktop.services.pair_library import PairLibrary
 from dflash_desktop.services.pair_loading import PairLoading
+from dflash_desktop.services.pictures import Pictures
 from dflash_desktop.services.refetch import ModelRefetch
 from dflash_desktop.services.starter import Starter
 from dflash_desktop.services.starter_store import starter_resources
@@ -55,6 +56,7 @@ class Services:
         )
         self.measurements = MeasurementStore(paths.measurements_file)
         self.conversations = ConversationStore(paths.conversations_dir)
+        self.pictures = Pictures(launcher=launcher, folder=paths.pictures_dir)
         self.own_pairs = OwnPairs(paths.own_pairs_file)
         self.models = ModelLibrary(
             paths=paths,
@@ -84,6 +86,7 @@ class Services:
             measurements=self.measurements,
             conversations=self.conversations,
             settings=settings,
+            pictures=self.pictures,
         )
 
     def _folders_in_use(self) -> tuple[Path, ...]:

@@ -80,6 +80,7 @@ async def run(args: Namespace, context: CommandContext) -> ChatResult:
         measurements=context.measurements,
         conversations=_NotKept(),
         settings=_CommandSettings(_settings(args)),
+        pictures=context.pictures,
     )
     chat.fix_assistant_tokens(args.assistant_tokens)
     if question is None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.model_library import ModelLibrary
     from dflash_desktop.services.pair_library import PairLibrary
+    from dflash_desktop.services.pictures import Pictures
     from dflash_desktop.services.refetch import ModelRefetch
     from dflash_desktop.services.settings_store import SettingsStore
     from dflash_desktop.services.starter import Starter
@@ -165,6 +166,13 @@ class CommandContext:
 
         return SettingsStore(self.paths.settings_file)
 
+    @cached_property
+    def pictures(self) -> Pictures:
+        """What prepares pictures; those of a command go when no conversation mentions them."""
+        from dflash_desktop.services.pictures import Pictures
+
+        return Pictures(launcher=self.launcher, folder=self.paths.pictures_dir)
+
     async def __aenter__(self) -> Self:
         from dflash_desktop.log import log_to_file
 
@@ -180,6 +188,8 @@ class CommandContext:
         trace: TracebackType | None,
     ) -> None:
         try:
+            if "pictures" in self.__dict__:
+                await self.pictures.close()
             if "engine" in self.__dict__:
                 await self.engine.stop()
         finally:

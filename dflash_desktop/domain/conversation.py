@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.generation import (
     DraftUse,
@@ -14,6 +15,10 @@ from dflash_desktop.domain.generation import (
     TextRun,
 )
 from dflash_desktop.domain.pictures import Picture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 UNTITLED = "New chat"
 TITLE_CHARACTERS = 48
@@ -52,6 +57,8 @@ def with_message(conversation: Conversation, message: Message) -> Conversation:
     title = conversation.title
     if title == UNTITLED and message.role is Role.USER:
         title = title_from(message.text)
+        if title == UNTITLED and message.pictures:
+            title = title_from(message.pictures[0].title)
     return replace(conversation, title=title, messages=(*conversation.messages, message))
 
 
@@ -64,10 +71,16 @@ def title_from(text: str) -> str:
     return f"{cut.rsplit(' ', 1)[0] if ' ' in cut else cut}…"
 
 
-def prompt_messages(conversation: Conversation) -> tuple[PromptMessage, ...]:
-    """What the model is given: thinking is left out, and so are answers without text."""
+def prompt_messages(
+    conversation: Conversation,
+    files_of: Callable[[tuple[Picture, ...]], tuple[Path, ...]] = lambda _: (),
+) -> tuple[PromptMessage, ...]:
+    """What the model is given: thinking is left out, and so are answers without text.
+
+    `files_of` tells the files of pictures that this model can be shown.
+    """
     turns = [
-        PromptMessage(m.role, m.text)
+        PromptMessage(m.role, m.text, files_of(m.pictures))
         for m in conversation.messages
         if m.text or m.role is Role.USER
     ]
@@ -76,11 +89,16 @@ def prompt_messages(conversation: Conversation) -> tuple[PromptMessage, ...]:
     return tuple(turns)
 
 
-def without_last_answer(conversation: Conversation) -> tuple[Conversation, str]:
-    """For "retry": the conversation up to before the last question, and that question's text."""
+def last_question(messages: tuple[Message, ...]) -> Message | None:
+    """What the person said last, with its pictures."""
+    return next((m for m in reversed(messages) if m.role is Role.USER), None)
+
+
+def without_last_answer(conversation: Conversation) -> tuple[Conversation, Message | None]:
+    """For "retry": the conversation up to before the last question, and that question."""
     messages = conversation.messages
     for index in range(len(messages) - 1, -1, -1):
         if messages[index].role is Role.USER:
             kept = tuple(messages[:index])
-            return replace(conversation, messages=kept), messages[index].text
-    return conversation, ""
+            return replace(conversation, messages=kept), messages[index]
+    return conversation, None

@@ -18,8 +18,8 @@ class CleanMessage:
     notice: str = ""
 
 
-def clean_message(raw: str) -> CleanMessage:
-    """Check and clean a message.
+def clean_message(raw: str, *, may_be_blank: bool = False) -> CleanMessage:
+    """Check and clean a message; with a picture it may be blank.
 
     Lone surrogates (half of an emoji, from a broken paste) become U+FFFD, since no tokenizer
     takes them; NUL characters are dropped. Everything else, markup included, stays literal.
@@ -40,7 +40,7 @@ def clean_message(raw: str) -> CleanMessage:
     if "\0" in text:
         text = text.replace("\0", "")
         notes.append("invisible NUL characters were removed")
-    if not text.strip():
+    if not text.strip() and not may_be_blank:
         raise AppError(
             Problem(
                 code="message_blank",

@@ -30,6 +30,7 @@ from dflash_desktop.services.chat_events import (
     ChatEvent,
     PromptRead,
 )
+from dflash_desktop.services.chat_pictures import HasPictures, PicturesOfPrompt
 from dflash_desktop.services.draft_control import DraftControl
 from dflash_desktop.services.growing_answer import GrowingAnswer
 from dflash_desktop.workers import protocol
@@ -37,6 +38,7 @@ from dflash_desktop.workers import protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from dflash_desktop.domain.pictures import Picture
     from dflash_desktop.domain.settings import Settings
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.measurement_store import MeasurementStore
@@ -73,11 +75,13 @@ class Chat:
         measurements: MeasurementStore,
         conversations: KeepsConversations,
         settings: HasSettings,
+        pictures: HasPictures,
     ) -> None:
         self._engine = engine
         self._draft = DraftControl(engine=engine, measurements=measurements)
         self._conversations = conversations
         self._settings = settings
+        self._pictures = pictures
         self._is_answering = False
         self._conversation = self._blank()
 
@@ -124,11 +128,13 @@ class Chat:
         self._refuse_while_answering()
         before = self._conversation
         shortened, question = without_last_answer(before)
-        if not question:
+        if question is None:
             return
         self._conversation = shortened
         try:
-            async for event in self.send(question, leave_out_oldest=leave_out_oldest):
+            async for event in self.send(
+                question.text, question.pictures, leave_out_oldest=leave_out_oldest
+            ):
                 yield event
         except AppError:
             # Refused before it was taken, for whatever reason: the earlier answer still stands.
@@ -137,25 +143,33 @@ class Chat:
             raise
 
     async def send(
-        self, text: str, *, leave_out_oldest: bool = False
+        self,
+        text: str,
+        pictures: tuple[Picture, ...] = (),
+        *,
+        leave_out_oldest: bool = False,
     ) -> AsyncGenerator[ChatEvent]:
         """Send a message and stream the answer; the last event is `AnswerFinished`.
 
-        Raises `AppError`. A message that was refused (blank, too long, context full) leaves the
-        conversation as it was; after any later failure the question and whatever had arrived of
-        the answer are in it, the answer marked as cut.
+        Raises `AppError`. A message that was refused (blank, too long, context full, pictures for
+        a model that sees none) leaves the conversation as it was; after any later failure the
+        question and whatever had arrived of the answer are in it, the answer marked as cut.
         """
         self._refuse_while_answering()
-        clean = clean_message(text)
+        clean = clean_message(text, may_be_blank=bool(pictures))
+        shown = PicturesOfPrompt(loaded_pair(self._engine.state), self._pictures)
+        shown.refuse_unseen(pictures)
         answer = GrowingAnswer(draft=self._draft.plan(self._settings.value.sampling))
-        answer.notice = clean.notice
         before = self._conversation
-        self._conversation = with_message(before, Message(Role.USER, clean.text))
+        question = Message(Role.USER, clean.text, pictures=pictures)
+        self._conversation = with_message(before, question)
+        prompt = prompt_messages(self._conversation, shown.files_of)
+        answer.notice = " ".join(filter(None, (clean.notice, shown.notice)))
         self._is_answering = True
         kept = False
         try:
             events = self._engine.generate(
-                prompt_messages(self._conversation),
+                prompt,
                 self._settings.value.sampling,
                 assistant_tokens=answer.draft.assistant_tokens,
                 leave_out_oldest=leave_out_oldest,

@@ -23,14 +23,20 @@ class ProcessTree:
     """One child and everything that it starts; `pipe_in` and `pipe_out` are its standard pipes.
 
     Start it from the main thread: Linux ends a worker with the *thread* that started it.
+    `memory_limit_bytes` is enforced on Windows, for each process; on Linux a worker limits itself.
     Raises `OSError` when the program cannot be started.
     """
 
     def __init__(
-        self, argv: Sequence[str], *, env: Mapping[str, str], error_output: IO[bytes]
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        error_output: IO[bytes],
+        memory_limit_bytes: int | None = None,
     ) -> None:
         self._process = _start(argv, env, error_output)
-        self._job = _KillOnCloseJob(self._process)
+        self._job = _KillOnCloseJob(self._process, memory_limit_bytes)
         self._lock = threading.Lock()
         self._is_reaped = False
         self.pipe_in = cast("BinaryIO", self._process.stdin)
@@ -160,6 +166,7 @@ if sys.platform == "win32":
 
     _EXTENDED_LIMIT_INFORMATION: Final = 9
     _KILL_ON_JOB_CLOSE: Final = 0x2000
+    _PROCESS_MEMORY: Final = 0x100
     _kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
     _kernel32.CreateJobObjectW.restype = wintypes.HANDLE
     _kernel32.CreateJobObjectW.argtypes = (wintypes.LPVOID, wintypes.LPCWSTR)
@@ -179,10 +186,15 @@ if sys.platform == "win32":
         Raises `OSError` when Windows refuses the job; the child is then killed.
         """
 
-        def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        def __init__(
+            self, process: subprocess.Popen[bytes], memory_limit_bytes: int | None
+        ) -> None:
             self._handle = _kernel32.CreateJobObjectW(None, None)
             limits = _ExtendedLimits()
             limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
+            if memory_limit_bytes is not None:
+                limits.BasicLimitInformation.LimitFlags |= _PROCESS_MEMORY
+                limits.ProcessMemoryLimit = memory_limit_bytes
             is_set = self._handle and _kernel32.SetInformationJobObject(
                 self._handle,
                 _EXTENDED_LIMIT_INFORMATION,
@@ -223,7 +235,9 @@ else:
     class _KillOnCloseJob:
         """Only Windows has these; on Linux the worker asks the kernel itself."""
 
-        def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        def __init__(
+            self, process: subprocess.Popen[bytes], memory_limit_bytes: int | None
+        ) -> None:
             pass
 
         def close(self) -> None:

@@ -46,7 +46,12 @@ class WorkerChannel:
         """
         self.log_file, self._log = open_fresh_log(command.log_file)
         try:
-            self._tree = ProcessTree(command.argv, env=command.env, error_output=self._log)
+            self._tree = ProcessTree(
+                command.argv,
+                env=command.env,
+                error_output=self._log,
+                memory_limit_bytes=command.memory_limit_bytes,
+            )
         except OSError:
             self._log.close()
             raise

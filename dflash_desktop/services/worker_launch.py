@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
+from dflash_desktop.workers.picture_limits import PICTURE_MEMORY_BYTES
 
 _NEVER_PASSED: Final = frozenset(
     {
@@ -40,6 +41,7 @@ class WorkerCommand:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     log_file: Path
+    memory_limit_bytes: int | None = None  # where the system enforces it from outside: on Windows
 
 
 class WorkerLauncher:
@@ -62,6 +64,15 @@ class WorkerLauncher:
             argv=_argv("dflash_desktop.workers.fetch", "fetch"),
             env=worker_environment(),
             log_file=self._log_dir / "fetch.log",
+        )
+
+    def pictures(self) -> WorkerCommand:
+        """The reader of pictures: files from anywhere, in a process that is soon replaced."""
+        return WorkerCommand(
+            argv=_argv("dflash_desktop.workers.pictures", "pictures"),
+            env=worker_environment() | {"HF_HUB_OFFLINE": "1"},
+            log_file=self._log_dir / "pictures.log",
+            memory_limit_bytes=PICTURE_MEMORY_BYTES,
         )
 
     def probe(self) -> WorkerCommand:

@@ -18,6 +18,7 @@ from dflash_desktop.workers.failures import failed
 from dflash_desktop.workers.fetch_messages import FetchRepos, FetchWheelMember, PlanRepos
 from dflash_desktop.workers.generation_steps import LastStep, PrefillStep, TokenStep
 from dflash_desktop.workers.gguf_conversion import convert_gguf
+from dflash_desktop.workers.picture_messages import MakeThumbnail, PreparePicture
 from dflash_desktop.workers.prompt import PromptBuilder
 from dflash_desktop.workers.runtime import WorkerRuntime
 from dflash_desktop.workers.text_pipeline import PairPipelines, PipelineSource
@@ -47,6 +48,8 @@ _NOT_JOBS_OF_THIS_WORKER = (
     FetchWheelMember,
     PlanRepos,
     FetchRepos,
+    PreparePicture,
+    MakeThumbnail,
     protocol.Cancel,
     protocol.Ping,
     protocol.Shutdown,

@@ -30,6 +30,12 @@ from dflash_desktop.workers.fetch_messages import (
     ReposPlanned,
     Transfer,
 )
+from dflash_desktop.workers.picture_messages import (
+    MakeThumbnail,
+    PicturePrepared,
+    PreparePicture,
+    ThumbnailMade,
+)
 
 PROTOCOL_VERSION: Final = 2
 
@@ -160,6 +166,8 @@ Command = (
     | FetchWheelMember
     | PlanRepos
     | FetchRepos
+    | PreparePicture
+    | MakeThumbnail
     | Cancel
     | Unload
     | Ping
@@ -313,6 +321,8 @@ Event = (
     | ReposPlanned
     | FilesProgress
     | ReposFetched
+    | PicturePrepared
+    | ThumbnailMade
     | Failed
     | Unloaded
     | Pong

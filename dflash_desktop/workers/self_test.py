@@ -42,7 +42,9 @@ LIBRARIES: Final = {
 
 _PACKAGES: Final = ("openvino", "openvino_genai", "openvino_tokenizers")
 _FOR_DOWNLOADS: Final = ("ssl", "huggingface_hub", "httpx2", "truststore", "pip")
+_PICTURE_LIBRARIES: Final = ("jpg", "zlib", "webp", "avif", "libtiff", "jpg_2000", "littlecms2")
 _PRODUCT: Final = 2.0
+_RED: Final = (254, 0, 0)
 
 
 def main() -> None:
@@ -74,6 +76,7 @@ def run_checks() -> tuple[SelfCheck, ...]:
         ("tokenizers", _tokenizers),
         ("graphics", _graphics),
         ("downloads", _downloads),
+        ("pictures", _pictures),
     )
     return (*files, *(_checked(code, work) for code, work in works))
 
@@ -219,6 +222,24 @@ def _downloads() -> str:
     for name in _FOR_DOWNLOADS[:-1]:
         import_module(name)
     return ", ".join(_FOR_DOWNLOADS)
+
+
+def _pictures() -> str:
+    """What Pillow and libheif were built with, and a picture through the one that is used most."""
+    from io import BytesIO
+
+    import pi_heif
+    from PIL import Image, features
+
+    missing = [name for name in _PICTURE_LIBRARIES if not features.check(name)]
+    if missing:
+        raise _NotRightError(f"Pillow was built without: {', '.join(missing)}.")
+    stream = BytesIO()
+    Image.new("RGB", (8, 8), _RED).save(stream, "JPEG", quality=95)
+    red = Image.open(stream).convert("RGB").getpixel((4, 4))
+    if not isinstance(red, tuple) or max(abs(a - b) for a, b in zip(red, _RED, strict=True)) > 2:
+        raise _NotRightError(f"A red picture comes back as {red}.")
+    return f"Pillow {version('pillow')}, libheif {pi_heif.libheif_version()}"
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from dflash_desktop.services.chat_events import (
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.draft_control import SWITCHED_OFF_BY_PERSON
 from dflash_desktop.services.measurement_store import MeasurementStore
+from dflash_desktop.services.pictures import Pictures
 from dflash_desktop.services.settings_store import SettingsStore
 from tests.domain.measurements import bench_run, report, result
 from tests.fakes.engine import EngineUnderTest, engine_under_test
@@ -63,6 +64,7 @@ class ChatUnderTest:
             measurements=self.measurements,
             conversations=self.conversations,
             settings=self.settings,
+            pictures=Pictures(launcher=under_test.launcher, folder=folder / "pictures"),
         )
 
     @property

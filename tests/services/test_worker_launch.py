@@ -36,6 +36,7 @@ def test_a_frozen_program_never_starts_itself(
     monkeypatch.setattr(sys, "platform", platform)
     assert launcher.engine().argv == (str(window.with_name(name)),)
     assert launcher.fetch().argv == (str(window.with_name(name)), "fetch")
+    assert launcher.pictures().argv == (str(window.with_name(name)), "pictures")
     assert launcher.self_test().argv == (str(window.with_name(name)), "self-test")
 
 
@@ -47,7 +48,7 @@ def test_workers_get_a_clean_environment(
     monkeypatch.setenv("HF_TOKEN", "made-up")
     monkeypatch.setenv("PYTHONUTF8", "0")
     monkeypatch.setenv("KEPT", "as it is")
-    for command in (launcher.engine(), launcher.fetch()):
+    for command in (launcher.engine(), launcher.fetch(), launcher.pictures()):
         assert "PYTHONPATH" not in command.env
         assert "PYTHONHOME" not in command.env
         assert "HF_TOKEN" not in command.env

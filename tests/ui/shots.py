@@ -166,7 +166,7 @@ def streaming(pane: ChatPane) -> None:
 
 
 def stream(pane: ChatPane, text: str) -> None:
-    pane.show_question(QUESTION)
+    pane.show_question(Message(Role.USER, QUESTION))
     pane.begin_answer(MODEL)
     for index in range(0, len(text), 16):
         run = TextRun(text[index : index + 16], TextOrigin.DRAFT, index // 16)
@@ -179,13 +179,13 @@ def stream(pane: ChatPane, text: str) -> None:
 
 
 def waiting(pane: ChatPane) -> None:
-    pane.show_question(QUESTION)
+    pane.show_question(Message(Role.USER, QUESTION))
     pane.begin_answer(MODEL)
     pane.show_prompt_read(512, 2048)
 
 
 def thinking(pane: ChatPane) -> None:
-    pane.show_question("What is 17 times 23?")
+    pane.show_question(Message(Role.USER, "What is 17 times 23?"))
     pane.begin_answer("Qwen3 4B")
     pane.append((), "17 times 20 is 340. 17 times 3 is 51. Together 391.", stats_after(20))
     answer = pane.transcript.answer
@@ -196,7 +196,7 @@ def thinking(pane: ChatPane) -> None:
 
 
 def marked(pane: ChatPane) -> None:
-    pane.show_question(QUESTION)
+    pane.show_question(Message(Role.USER, QUESTION))
     pane.begin_answer(MODEL)
     words = [
         "A",
@@ -306,7 +306,9 @@ def resting(pane: ChatPane) -> None:
 
 
 def long_text(pane: ChatPane) -> None:
-    pane.show_question("Please read this.\n" + "A long line of pasted text. " * 400)
+    pane.show_question(
+        Message(Role.USER, "Please read this.\n" + "A long line of pasted text. " * 400)
+    )
     pane.begin_answer(MODEL)
     text = ("A very long paragraph goes on and on. " * 80) + "\n\n```\n" + "x" * 400 + "\n```\n"
     pane.append((TextRun(text, TextOrigin.TARGET, 1),), "", STATS)

@@ -14,7 +14,13 @@ from dflash_desktop.workers.protocol import Hello
 
 @pytest.mark.parametrize(
     ("arguments", "worker"),
-    [((), "engine"), (("engine",), "engine"), (("fetch",), "fetch"), (("probe",), "probe")],
+    [
+        ((), "engine"),
+        (("engine",), "engine"),
+        (("fetch",), "fetch"),
+        (("pictures",), "pictures"),
+        (("probe",), "probe"),
+    ],
 )
 def test_each_says_who_it_is(arguments: tuple[str, ...], worker: str) -> None:
     code = "from dflash_desktop.workers.program import main; main()"

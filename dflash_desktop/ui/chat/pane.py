@@ -129,15 +129,15 @@ class ChatPane(QWidget):
         self._empty.show_model(title, note)
         self.composer.show_blocked("" if title else note)
 
-    def show_question(self, text: str) -> None:
+    def show_question(self, question: Message) -> None:
         """The person's message was taken."""
-        self.transcript.add_question(text)
+        self.transcript.add_question(question)
         self.composer.clear()
         self._show_middle()
 
-    def restore_question(self, text: str) -> None:
+    def restore_question(self, question: Message) -> None:
         """The message was refused: it goes back to where it was written."""
-        self.composer.restore(text)
+        self.composer.restore(question.text)
 
     def remove_last_turn(self) -> None:
         """The last question is asked again."""

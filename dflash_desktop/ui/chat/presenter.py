@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
+from dflash_desktop.domain.conversation import Message, last_question
 from dflash_desktop.domain.draft_policy import speed_verdict
 from dflash_desktop.domain.engine_state import Crashed, Loading, Starting, loaded_pair
 from dflash_desktop.domain.generation import NO_STATS, Role
@@ -25,7 +26,7 @@ from dflash_desktop.ui.tasks import TaskScope
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
-    from dflash_desktop.domain.conversation import Conversation, Message
+    from dflash_desktop.domain.conversation import Conversation
     from dflash_desktop.domain.engine_state import EngineState
     from dflash_desktop.domain.generation import SamplingParams
     from dflash_desktop.services.chat import Chat
@@ -56,7 +57,7 @@ class ChatPresenter:
         self._on_remedy = on_remedy
         self._answers = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._stops = TaskScope(owner=pane, on_problem=pane.show_problem)
-        self._refused_text = ""
+        self._refused: Message | None = None
         self._context_tokens: int | None = None
         self._engine_changed = asyncio.Event()
         pane.send_requested.connect(self.send)
@@ -97,25 +98,28 @@ class ChatPresenter:
     def send(self, text: str) -> None:
         """Send a message, unless an answer is on its way."""
         if not self._chat.is_answering and not self._answers.is_busy:
-            self._pane.show_question(text)
-            self._answers.start(self._answer(self._chat.send(text), text))
+            self._ask(Message(Role.USER, text))
 
     def retry(self, leave_out_oldest: bool = False) -> None:
-        """Ask the last question again, or the one that was refused."""
+        """Ask the last question again, or the one that was refused, with its pictures."""
         if self._chat.is_answering or self._answers.is_busy:
             return
-        if self._refused_text:
-            text = self._refused_text
-            self._pane.show_question(text)
-            events = self._chat.send(text, leave_out_oldest=leave_out_oldest)
-            self._answers.start(self._answer(events, text))
+        if self._refused is not None:
+            self._ask(self._refused, leave_out_oldest=leave_out_oldest)
             return
-        question = _last_question(self._chat.conversation.messages)
-        if question:
+        question = last_question(self._chat.conversation.messages)
+        if question is not None:
             self._pane.remove_last_turn()
             self._pane.show_question(question)
             events = self._chat.retry(leave_out_oldest=leave_out_oldest)
             self._answers.start(self._answer(events, question))
+
+    def _ask(self, question: Message, *, leave_out_oldest: bool = False) -> None:
+        self._pane.show_question(question)
+        events = self._chat.send(
+            question.text, question.pictures, leave_out_oldest=leave_out_oldest
+        )
+        self._answers.start(self._answer(events, question))
 
     def stop(self) -> None:
         """Stop the answer that is on its way."""
@@ -146,8 +150,8 @@ class ChatPresenter:
             await self._stops.wait()
             await self._answers.wait()
 
-    async def _answer(self, events: AsyncGenerator[ChatEvent], question: str) -> None:
-        self._refused_text = ""
+    async def _answer(self, events: AsyncGenerator[ChatEvent], question: Message) -> None:
+        self._refused = None
         before = self._chat.conversation
         pair = loaded_pair(self._engine.state)
         self._pane.begin_answer(pair.title if pair else "")
@@ -193,15 +197,15 @@ class ChatPresenter:
                 assert_never(event)
         return False
 
-    def _show_failed(self, question: str, before: Conversation) -> None:
+    def _show_failed(self, question: Message, before: Conversation) -> None:
         """After an error: a cut answer stays, a refused question goes back to the composer."""
         messages = self._chat.conversation.messages
         if messages == before.messages:
             self._pane.end_answer()
             self._show_conversation()
-            if _last_question(messages) != question:  # else it was asked again, and stands
+            if last_question(messages) is not question:  # else it was asked again, and stands
                 self._pane.restore_question(question)
-                self._refused_text = question
+                self._refused = question
         elif messages[-1].role is Role.ASSISTANT:
             self._pane.finish_answer(messages[-1], None)
         else:
@@ -209,7 +213,7 @@ class ChatPresenter:
 
     def _show_conversation(self) -> None:
         conversation = self._chat.conversation
-        self._refused_text = ""
+        self._refused = None
         self._pane.show_messages(conversation.messages)
         self._pane.show_system_prompt(conversation.system_prompt)
         last = conversation.messages[-1].stats if conversation.messages else None
@@ -282,7 +286,3 @@ def _will_hold_pair(state: EngineState) -> bool:
             return True
         case _:
             return False
-
-
-def _last_question(messages: tuple[Message, ...]) -> str:
-    return next((m.text for m in reversed(messages) if m.role is Role.USER), "")

@@ -117,10 +117,10 @@ class Transcript(QScrollArea):
         self._offer_retry()
         self.follow()
 
-    def add_question(self, text: str) -> None:
+    def add_question(self, question: Message) -> None:
         """The person said something."""
         self._offer_retry(to_nobody=True)
-        self._insert(self._end_index(), QuestionView(text, drawing=self.drawing))
+        self._insert(self._end_index(), QuestionView(question.text, drawing=self.drawing))
         self.follow()
 
     def begin_answer(self, author: str) -> AnswerView:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QWidget
 
+from dflash_desktop.domain.conversation import Message
 from dflash_desktop.domain.draft_policy import NOT_MEASURED
-from dflash_desktop.domain.generation import DraftState, DraftUse, SamplingParams
+from dflash_desktop.domain.generation import DraftState, DraftUse, Role, SamplingParams
 from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.ui.chat.empty_view import FIRST_QUESTIONS
 from dflash_desktop.ui.chat.pane import PANEL_FROM_WINDOW_WIDTH, ChatPane
@@ -97,7 +98,7 @@ def test_before_a_measurement_there_is_an_offer_and_no_ratio(pane: ChatPane) -> 
 
 
 def test_everything_that_can_be_pressed_has_a_name_and_takes_the_focus(pane: ChatPane) -> None:
-    pane.show_question("hello")
+    pane.show_question(Message(Role.USER, "hello"))
     pane.begin_answer("Starter")
     for control in pane.findChildren(QAbstractButton):
         if control.isVisibleTo(pane):

@@ -15,6 +15,7 @@ from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.measurement_store import MeasurementStore
+from dflash_desktop.services.pictures import Pictures
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.chat.message_view import AnswerView, QuestionView
 from dflash_desktop.ui.chat.pane import ChatPane
@@ -91,6 +92,7 @@ async def open_page(
             measurements=measurements,
             conversations=ConversationStore(tmp_path / "conversations"),
             settings=settings,
+            pictures=Pictures(launcher=engine.launcher, folder=tmp_path / "pictures"),
         )
         pane = ChatPane(theme=theme, report=lambda problem: problem.headline)
         pane.resize(1180, 700)

@@ -74,7 +74,7 @@ def at_end(transcript: Transcript) -> bool:
 
 
 def test_new_text_keeps_the_end_in_view(transcript: Transcript) -> None:
-    transcript.add_question("Tell me much.")
+    transcript.add_question(Message(Role.USER, "Tell me much."))
     answer = transcript.begin_answer("M")
     for _ in range(40):
         say(answer, "A paragraph of some words.\n\n")
@@ -84,7 +84,7 @@ def test_new_text_keeps_the_end_in_view(transcript: Transcript) -> None:
 
 
 def test_someone_who_scrolled_up_is_left_in_peace(qtbot: QtBot, transcript: Transcript) -> None:
-    transcript.add_question("Tell me much.")
+    transcript.add_question(Message(Role.USER, "Tell me much."))
     answer = transcript.begin_answer("M")
     say(answer, "words\n\n" * 60)
     draw(transcript.drawing)
@@ -139,14 +139,14 @@ def test_only_the_last_answer_can_be_asked_for_again(qtbot: QtBot, transcript: T
     assert icon_button(views[0], "Try again").isHidden()
     with qtbot.waitSignal(transcript.retry_requested):
         icon_button(views[1], "Try again").click()
-    transcript.add_question("next")
+    transcript.add_question(Message(Role.USER, "next"))
     transcript.begin_answer("M")
     assert icon_button(views[1], "Try again").isHidden()
 
 
 def test_a_refused_turn_leaves_no_trace(transcript: Transcript) -> None:
     transcript.show_messages(conversation(1))
-    transcript.add_question("refused")
+    transcript.add_question(Message(Role.USER, "refused"))
     transcript.begin_answer("M")
     transcript.remove_last_turn()
     assert len(transcript._messages()) == 2
@@ -183,7 +183,7 @@ def test_a_cut_answer_says_why(transcript: Transcript, finish: FinishReason, wor
 
 
 def test_answers_and_questions_are_copied_as_they_were_written(transcript: Transcript) -> None:
-    transcript.add_question("<b>a</b> **b**")
+    transcript.add_question(Message(Role.USER, "<b>a</b> **b**"))
     answer = transcript.begin_answer("M")
     say(answer, "**bold** `x`")
     answer.finish(message("**bold** `x`"), None)
@@ -197,14 +197,14 @@ def test_answers_and_questions_are_copied_as_they_were_written(transcript: Trans
 
 def test_markup_in_a_question_is_shown_as_it_is(transcript: Transcript) -> None:
     text = "<img src='file:///x'> **not bold** <script>"
-    transcript.add_question(text)
+    transcript.add_question(Message(Role.USER, text))
     draw(transcript.drawing)
     (view,) = transcript.findChildren(PlainView)
     assert view.toPlainText() == text
 
 
 def test_of_a_megabyte_only_the_beginning_is_drawn(transcript: Transcript) -> None:
-    transcript.add_question("word " * 200_000)
+    transcript.add_question(Message(Role.USER, "word " * 200_000))
     draw(transcript.drawing)
     (view,) = transcript.findChildren(PlainView)
     assert len(view.toPlainText()) < SHOWN_QUESTION_CHARACTERS + 10
