@@ -39,6 +39,7 @@ __all__ = [
     "Verdict",
     "Weight",
     "check_contract",
+    "check_draft",
     "check_rules",
     "verdict_of",
 ]
@@ -71,6 +72,12 @@ def check_contract(
     `runtime` is the installed OpenVINO GenAI's version; None when it is not known.
     """
     return check_rules(target, draft, runtime=runtime).findings
+
+
+def check_draft(draft: ModelFacts, *, runtime: str | None) -> tuple[Finding, ...]:
+    """All that can be found of a draft without its target."""
+    rules = (*_of_model(draft, Subject.DRAFT, runtime), *_of_draft(draft, runtime))
+    return tuple(finding for _, _, rule in rules for finding in rule)
 
 
 def check_rules(

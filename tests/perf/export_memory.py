@@ -1,0 +1,168 @@
+"""What exports of many sizes really take, against what the plan says: `--python ENV/bin/python`.
+
+Each checkpoint is made here, of random numbers: memory depends on their count and not on them. The
+figure is PSS summed over the process tree, sampled; the sum of RSS counts shared pages once a
+process. The largest process's own peak stands beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+_PROGRAM: Final = Path(__file__).resolve().parents[2] / "dflash_desktop/workers/export_program.py"
+_MAKER: Final = Path(__file__).resolve().parents[1] / "exporting/make_checkpoint.py"
+_PAUSE_SECONDS: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One export; `shape` is what `make_checkpoint` takes."""
+
+    name: str
+    shape: str  # kind:hidden:intermediate:layers:vocabulary:dtype:shards
+    formats: tuple[str, ...]
+    is_calibration: bool = True
+
+
+CASES: Final = (
+    Case("draft 16 M", "draft:576:1536:4:0:bfloat16:1", ("int8", "int4")),
+    Case("text 58 M", "text:512:1536:8:32000:bfloat16:1", ("fp16", "int8")),
+    Case("draft 194 M", "draft:2048:6144:5:0:bfloat16:1", ("int8", "int4", "fp16"), False),
+    Case("text 107 M", "text:768:2048:8:32000:bfloat16:1", ("int8", "int4")),
+    Case("text 369 M", "text:1024:4096:16:64000:bfloat16:1", ("fp16", "int8", "int4")),
+    Case("text 600 M", "text:1280:4096:20:64000:bfloat16:2", ("int8", "int4"), False),
+    Case("text 369 M, 32 bits", "text:1024:4096:16:64000:float32:1", ("fp16", "int8")),
+    Case("draft 1047 M", "draft:4096:12288:6:0:bfloat16:2", ("int4", "int8")),
+    Case("text 1007 M", "text:1536:6144:20:96000:bfloat16:2", ("fp16", "int8", "int4")),
+    Case("text 1.5 B", "text:2048:8192:18:96000:bfloat16:4", ("int4",), False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """What one export took."""
+
+    name: str
+    weight_format: str
+    parameters: int
+    checkpoint_bytes: int
+    largest_tensor_values: int
+    is_calibration: bool
+    tree_bytes: int
+    process_bytes: int
+    output_bytes: int
+    temporary_bytes: int
+    seconds: float
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", type=Path, required=True)
+    parser.add_argument("--work", type=Path, default=None, help="where the checkpoints go")
+    parser.add_argument("--only", default="", help="part of a name")
+    parser.add_argument("--log", type=Path, default=None, help="where lines of JSON are added")
+    args = parser.parse_args()
+    work = args.work or Path(tempfile.mkdtemp(prefix="export-memory-"))
+    for case in CASES:
+        if args.only in case.name:
+            folder = work / "checkpoint"
+            shutil.rmtree(folder, ignore_errors=True)
+            command = [args.python, _MAKER, case.shape, folder]
+            made = json.loads(subprocess.check_output(command))
+            for weight_format in case.formats:
+                peak = _measured(case, weight_format, made, args.python, folder, work)
+                line = json.dumps({name: getattr(peak, name) for name in Peak.__slots__})
+                print(line, flush=True)
+                if args.log is not None:
+                    with args.log.open("a", encoding="utf-8") as log:
+                        log.write(line + "\n")
+            shutil.rmtree(folder)
+    return 0
+
+
+def _measured(
+    case: Case, weight_format: str, made: dict[str, int], python: Path, folder: Path, work: Path
+) -> Peak:
+    output, temporary = work / "output", work / "temporary"
+    for place in (output, temporary):
+        shutil.rmtree(place, ignore_errors=True)
+    command = [python, "-P", "-X", "utf8", _PROGRAM, "--temporary", temporary, "run"]
+    command += ["optimum-cli", "export", "openvino", "--model", folder]
+    command += ["--task", "text-generation-with-past", "--weight-format", weight_format]
+    if weight_format == "int4":
+        command += ["--group-size", "64", "--group-size-fallback", "adjust"]
+    if case.name.startswith("draft"):
+        command += [
+            "--trust-remote-code",
+            "--disable-convert-tokenizer",
+            *(["--all-layers"] * (weight_format == "int4")),
+        ]
+    started = time.monotonic()
+    with (work / "export.log").open("wb") as log:
+        process = subprocess.Popen([*map(str, command), str(output)], stdout=log, stderr=log)
+        tree, largest, temporary_bytes = _watched(process, temporary)
+    if process.returncode:
+        sys.exit((work / "export.log").read_text("utf-8", "replace")[-3000:])
+    return Peak(
+        name=case.name,
+        weight_format=weight_format,
+        parameters=made["parameters"],
+        checkpoint_bytes=made["bytes"],
+        largest_tensor_values=made["largest"],
+        is_calibration=case.is_calibration,
+        tree_bytes=tree,
+        process_bytes=largest,
+        output_bytes=_size(output),
+        temporary_bytes=temporary_bytes,
+        seconds=round(time.monotonic() - started, 1),
+    )
+
+
+def _watched(process: subprocess.Popen[bytes], temporary: Path) -> tuple[int, int, int]:
+    """The peaks of the tree's PSS, of one process's RSS, and of what lies between on disk."""
+    tree = largest = kept = 0
+    root = psutil.Process(process.pid)
+    while process.poll() is None:
+        together = 0
+        for one in (root, *_children(root)):
+            try:
+                memory = one.memory_full_info()
+            except (psutil.Error, OSError):
+                continue
+            together += memory.pss
+            largest = max(largest, memory.rss)
+        tree, kept = max(tree, together), max(kept, _size(temporary))
+        time.sleep(_PAUSE_SECONDS)
+    return tree, largest, kept
+
+
+def _children(root: psutil.Process) -> list[psutil.Process]:
+    try:
+        return root.children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total
+
+
+if __name__ == "__main__":
+    sys.exit(main())
