@@ -213,7 +213,7 @@ _OWN: Final = {
     "gguf_tensors": (
         "The GGUF file does not hold exactly the tensors of a DFlash draft.",
         (
-            "A draft with a tensor missing or left over would export, and gain nothing. Convert it "
+            "With a tensor missing or left over it would export, and gain nothing. Convert it "
             "again with today's llama.cpp, or choose another file."
         ),
     ),
