@@ -79,6 +79,16 @@ class AppPaths:
         return self.data_dir / "repair.lock"
 
     @property
+    def exporters_dir(self) -> Path:
+        """The export environments, and what they share."""
+        return self.data_dir / "exporters"
+
+    @property
+    def exporters_lock_file(self) -> Path:
+        """Held by the process that installs or removes an export environment."""
+        return self.data_dir / "exporters.lock"
+
+    @property
     def window_lock_file(self) -> Path:
         """Held by the one window of this data folder."""
         return self.data_dir / "window.lock"

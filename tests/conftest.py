@@ -30,7 +30,7 @@ sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]  # document
 # No test needs a screen; a person who wants to watch sets another platform.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-pytest_plugins = ["tests.starter_fixture"]
+pytest_plugins = ["tests.starter_fixture", "tests.export_environment_fixture"]
 
 HAS_QT = importlib.util.find_spec("PySide6") is not None
 collect_ignore = [] if HAS_QT else ["app", "ui"]

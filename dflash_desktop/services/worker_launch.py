@@ -92,6 +92,16 @@ class WorkerLauncher:
         )
 
 
+def leashed(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The command that runs another program so that it ends with this process.
+
+    Its environment must be `worker_environment`'s. On Windows the job object does that.
+    """
+    if sys.platform != "linux":
+        return argv
+    return (*_argv("dflash_desktop.workers.leash", "leash"), *argv)
+
+
 def worker_environment() -> dict[str, str]:
     """This process's environment without what could change or betray a worker."""
     kept = {name: value for name, value in os.environ.items() if name not in _NEVER_PASSED}

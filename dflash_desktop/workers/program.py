@@ -6,10 +6,12 @@ import sys
 
 
 def main() -> None:
-    """`dflash-engine [engine|fetch|pictures|probe|self-test]`."""
+    """`dflash-engine [engine|fetch|leash PROGRAM …|pictures|probe|self-test]`."""
     match sys.argv[1:2]:
         case ["fetch"]:
             from dflash_desktop.workers.fetch import main as run
+        case ["leash"]:
+            from dflash_desktop.workers.leash import main as run
         case ["pictures"]:
             from dflash_desktop.workers.pictures import main as run
         case ["probe"]:

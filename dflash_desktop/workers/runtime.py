@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import faulthandler
 import os
 import queue
-import signal
 import sys
 import threading
 import traceback
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from dflash_desktop.workers.frames import ProtocolError, decode_command, pack, read_frame
-from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
+from dflash_desktop.workers.parent import EXIT_ORPHANED, end_with_parent
 from dflash_desktop.workers.protocol import (
     PROTOCOL_VERSION,
     Cancel,
@@ -32,13 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
-EXIT_ORPHANED: Final = 0
-"""The parent closed the pipe, said `Shutdown`, or is gone."""
-
 EXIT_BAD_INPUT: Final = 65
 """The bytes from the parent were not commands of this protocol."""
-
-_PR_SET_PDEATHSIG: Final = 1
 
 
 class WorkerRuntime:
@@ -64,7 +57,7 @@ class WorkerRuntime:
         Afterwards a `print`, native code or a progress bar writes to standard error, and nobody
         reads commands by accident.
         """
-        _end_with_parent()
+        end_with_parent()
         commands, events = _claim_pipes()
         faulthandler.enable()
         _be_first_when_memory_runs_out()
@@ -160,19 +153,6 @@ def _claim_pipes() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return commands, events
-
-
-def _end_with_parent() -> None:
-    """Linux: let the kernel end this process with its parent, even while frozen in native code.
-
-    Windows does the same through the job object that the launcher puts the worker in.
-    """
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None, use_errno=True)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        parent = os.environ.get(PARENT_PID_VARIABLE)
-        if parent is not None and int(parent) != os.getppid():
-            os._exit(EXIT_ORPHANED)
 
 
 def _be_first_when_memory_runs_out() -> None:
