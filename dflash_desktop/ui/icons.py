@@ -38,14 +38,17 @@ class IconName(StrEnum):
     DOWNLOAD = "download"
     ELLIPSIS = "ellipsis"
     EXTERNAL_LINK = "external-link"
+    EYE_OFF = "eye-off"
     FILE_TEXT = "file-text"
     FOLDER_OPEN = "folder-open"
     GAUGE = "gauge"
     HELP = "circle-help"
     HIGHLIGHTER = "highlighter"
     HISTORY = "history"
+    IMAGE_OFF = "image-off"
     INFO = "info"
     LAYERS = "layers"
+    MAXIMIZE = "maximize"
     MESSAGE = "message-square"
     MODELS = "boxes"
     MONITOR = "monitor"
@@ -70,6 +73,8 @@ class IconName(StrEnum):
     UNDO = "undo-2"
     ZAP = "zap"
     ZAP_OFF = "zap-off"
+    ZOOM_IN = "zoom-in"
+    ZOOM_OUT = "zoom-out"
 
 
 class Icons:

@@ -1,0 +1,1 @@
+"""Pictures on the screen: small, attached to a message, and in full view."""
