@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.reproducibility import PairRecord, RecordedCheck, RecordedModel
 
 _WEIGHTS = (".bin", ".xml")
-_NOT_READ = (".md", ".txt", ".gitattributes", "gguf_source.json")
+_NOT_READ = (".md", ".txt", ".gitattributes", "gguf_source.json", "export_source.json")
 _TOOLS = ("optimum", "nncf", "Runtime_version", "OpenVINO")
 
 

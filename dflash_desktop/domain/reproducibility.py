@@ -33,7 +33,7 @@ class RecordedModel:
     commit: str
     precision: str
     exported_with: Mapping[str, str]  # tool or setting, as the graph itself says
-    made_from: Mapping[str, str]  # of an imported GGUF file
+    made_from: Mapping[str, str]  # of one that was imported or exported here: its source
     repaired: tuple[str, ...]  # files that a repair here has rewritten
     hashes_from: str  # "manifest": noted when it was installed; "computed": read now
     files: tuple[RecordedFile, ...]

@@ -25,7 +25,7 @@ from dflash_desktop.domain.reproducibility import (
     RecordedRun,
 )
 from dflash_desktop.services.file_hashing import hash_files
-from dflash_desktop.services.gguf_completion import SOURCE_NAME
+from dflash_desktop.services.gguf_completion import SOURCE_NAME as GGUF_SOURCE_NAME
 from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
 from dflash_desktop.services.model_manifest import utc_now
 from dflash_desktop.services.recorded_marks import last_check
@@ -55,6 +55,9 @@ _EXPORT_ENTRIES: Final = frozenset(
 )
 _TEXT_LIMIT: Final = 200
 _FILE_LIMIT: Final = 20_000
+EXPORT_SOURCE_NAME: Final = "export_source.json"
+"""Says in an exported model's folder what it was made from, and how."""
+_SOURCE_NAMES: Final = (GGUF_SOURCE_NAME, EXPORT_SOURCE_NAME)
 _SOURCE_LIMIT_BYTES: Final = 1 << 20
 
 
@@ -130,8 +133,8 @@ class RecordMaker:
             repo_id=known.manifest.repo_id if known else "",
             commit=known.manifest.commit if known else "",
             precision=known.manifest.precision if known else "",
-            exported_with=_exported_with(facts),
-            made_from=await asyncio.to_thread(_made_from, folder / SOURCE_NAME),
+            exported_with=exported_with(facts),
+            made_from=await asyncio.to_thread(_made_from, folder),
             repaired=await asyncio.to_thread(repaired_files, folder),
             hashes_from="manifest" if known else "computed",
             files=files,
@@ -191,7 +194,8 @@ def _unreadable(folder: Path, error: OSError) -> Problem:
     )
 
 
-def _exported_with(facts: ModelFacts) -> dict[str, str]:
+def exported_with(facts: ModelFacts) -> dict[str, str]:
+    """The tools and settings that a model was exported with, as its graph itself says."""
     entries = {} if facts.graph is None else facts.graph.rt_info
     return {
         "/".join(path): value[:_TEXT_LIMIT]
@@ -200,16 +204,17 @@ def _exported_with(facts: ModelFacts) -> dict[str, str]:
     }
 
 
-def _made_from(file: Path) -> dict[str, str]:
-    """What an import noted of its GGUF file; whoever wrote it."""
-    try:
-        with file.open("rb") as stream:
-            loaded = json.loads(stream.read(_SOURCE_LIMIT_BYTES))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    if not isinstance(loaded, dict):
-        return {}
-    return {str(key)[:_TEXT_LIMIT]: str(value)[:_TEXT_LIMIT] for key, value in loaded.items()}
+def _made_from(folder: Path) -> dict[str, str]:
+    """What an import or an export noted of its source; whoever wrote it."""
+    for name in _SOURCE_NAMES:
+        try:
+            with (folder / name).open("rb") as stream:
+                loaded = json.loads(stream.read(_SOURCE_LIMIT_BYTES))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(loaded, dict):
+            return {str(key)[:_TEXT_LIMIT]: str(loaded[key])[:_TEXT_LIMIT] for key in loaded}
+    return {}
 
 
 def _versions() -> Mapping[str, str]:
