@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dflash_desktop.domain.image_models import LoadedImageModel
 from dflash_desktop.domain.pair import LoadedPair
 
 
@@ -49,6 +50,21 @@ class Generating:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldsImageModel:
+    """A model that makes pictures waits for a request; the pair was let go for it."""
+
+    model: LoadedImageModel
+
+
+@dataclass(frozen=True, slots=True)
+class MakingPicture:
+    """A picture is on its way; `slow` when no step came for a long time."""
+
+    model: LoadedImageModel
+    slow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Stopping:
     """The process was told to end."""
 
@@ -68,4 +84,15 @@ def loaded_pair(state: EngineState) -> LoadedPair | None:
     return state.pair if isinstance(state, Loaded | Generating) else None
 
 
-EngineState = Absent | Starting | Ready | Loading | Loaded | Generating | Stopping | Crashed
+EngineState = (
+    Absent
+    | Starting
+    | Ready
+    | Loading
+    | Loaded
+    | Generating
+    | HoldsImageModel
+    | MakingPicture
+    | Stopping
+    | Crashed
+)

@@ -13,6 +13,7 @@ from dflash_desktop.domain.system_facts import with_adapters
 from dflash_desktop.services.engine_process import DEFAULT_LIMITS, EngineLimits
 from dflash_desktop.services.engine_supervisor import EngineSupervisor
 from dflash_desktop.services.error_map import BUSY, DEVICES_SILENT
+from dflash_desktop.services.picture_making import PictureMaking
 from dflash_desktop.services.system_probe import system_adapters
 from dflash_desktop.workers.protocol import (
     ConvertGguf,
@@ -63,6 +64,7 @@ class Engine:
         self._limits = limits
         self._supervisor = EngineSupervisor(command=launcher.engine, limits=limits)
         self._turn = asyncio.Lock()
+        self.pictures = PictureMaking(supervisor=self._supervisor, turn=self._turn)
         self._is_answering = False
         self._entering: asyncio.Task[None] | None = None
 

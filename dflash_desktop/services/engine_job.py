@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
 from dflash_desktop.workers.frames import ProtocolError
-from dflash_desktop.workers.protocol import LoadProgress, Prefill, Started, Text
+from dflash_desktop.workers.protocol import LoadProgress, PictureStep, Prefill, Started, Text
 
 if TYPE_CHECKING:
     from dflash_desktop.workers.protocol import Command, Event
 
 _Answer = TypeVar("_Answer")
-_ONGOING = (LoadProgress, Started, Prefill, Text)
+_ONGOING = (LoadProgress, Started, Prefill, Text, PictureStep)
 """Every other event is a job's last."""
 
 
@@ -23,6 +23,8 @@ class EngineJob:
     def __init__(self, *, number: int, command: Command) -> None:
         self.number = number
         self.command = command
+        self.cancel_seconds = 0.0
+        """What it may need to obey `Cancel`, where that is more than usual."""
         self._inbox: asyncio.Queue[Event | Problem | None] = asyncio.Queue()
         self._over = asyncio.Event()
         self._is_fetched = False

@@ -15,7 +15,9 @@ from dflash_desktop.domain.engine_state import (
     Crashed,
     EngineState,
     Generating,
+    HoldsImageModel,
     Loading,
+    MakingPicture,
     Ready,
     Starting,
     Stopping,
@@ -40,9 +42,13 @@ from dflash_desktop.workers.protocol import (
     Failed,
     Generate,
     Hello,
+    ImageModelLoaded,
     Load,
     Loaded,
+    LoadImageModel,
     LoadProgress,
+    MakePicture,
+    PictureStep,
     Pong,
     Prefill,
     Started,
@@ -53,6 +59,7 @@ from dflash_desktop.workers.protocol import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from dflash_desktop.domain.image_models import LoadedImageModel
     from dflash_desktop.domain.pair import LoadedPair
     from dflash_desktop.services.worker_launch import WorkerCommand
     from dflash_desktop.workers.protocol import Command, Event
@@ -73,6 +80,9 @@ class EngineSupervisor:
         self._state = AnnouncedState()
         self._process: EngineProcess | None = None
         self._pair: LoadedPair | None = None
+        self._image_model: LoadedImageModel | None = None
+        self._wants_pair = True
+        """Whether the pair comes back by itself; not while pictures are made in its place."""
         self._reload: Callable[[int], Load] | None = None
         self._job: EngineJob | None = None
         self._numbers = itertools.count(1)
@@ -99,6 +109,11 @@ class EngineSupervisor:
         return self._process is not None or self._bring_up is not None
 
     @property
+    def image_model(self) -> LoadedImageModel | None:
+        """The model that makes pictures, while one is loaded."""
+        return self._image_model
+
+    @property
     def process_id(self) -> int | None:
         """Of the process that runs now."""
         return None if self._process is None else self._process.hello.pid
@@ -111,6 +126,8 @@ class EngineSupervisor:
         """Enter the state of a process without a job."""
         if self._pair is not None:
             self._state.enter(LoadedState(self._pair))
+        elif self._image_model is not None:
+            self._state.enter(HoldsImageModel(self._image_model))
         elif self._process is not None:
             self._state.enter(Ready(self._process.hello.runtime))
 
@@ -139,6 +156,7 @@ class EngineSupervisor:
             return
         if self._reload is None:
             raise AppError(NO_MODEL)
+        self._wants_pair = True
         self._begin()
         problem = await self._brought_up()
         await self.ready()  # a crash while loading may have led to another try
@@ -164,7 +182,7 @@ class EngineSupervisor:
         try:
             if self._process is None:
                 await self._start()
-            if self._reload is not None:
+            if self._reload is not None and self._wants_pair:
                 await self.load(self._reload)
         except AppError as error:
             _log.info("the engine was not brought up: %s", error)
@@ -202,7 +220,7 @@ class EngineSupervisor:
             self._crash(ending.cause, ending.exit_code, ending.log_tail)
 
     def _crash(self, cause: str, exit_code: int | None, log_tail: tuple[str, ...]) -> None:
-        self._pair = None
+        self._pair = self._image_model = None
         will_restart = self._restarts.take()
         self._last_crash = crash_problem(
             cause=cause, exit_code=exit_code, log_tail=log_tail, will_restart=will_restart
@@ -217,7 +235,7 @@ class EngineSupervisor:
     def _let_go(self, process: EngineProcess, *, politely: bool) -> asyncio.Task[None]:
         """Take leave of the process and see it out; the task is done when it is gone."""
         self._process = None
-        self._pair = None
+        self._pair = self._image_model = None
         return self._leaving.see_out(process, politely=politely)
 
     # --- jobs ------------------------------------------------------------------------------
@@ -250,8 +268,15 @@ class EngineSupervisor:
         job = self._job = EngineJob(number=number, command=command)
         match command:
             case Load():
-                self._pair = None
+                self._pair = self._image_model = None
+                self._wants_pair = True
                 self._enter_loading("Loading the model")
+            case LoadImageModel():
+                self._pair = self._image_model = None
+                self._wants_pair = False
+                self._enter_loading("Loading the image model")
+            case MakePicture():
+                self._enter_making()
             case ConvertGguf():
                 self._enter_loading("Converting the model")
             case Generate():
@@ -270,6 +295,11 @@ class EngineSupervisor:
             self._state.enter(Generating(self._pair))
             self._watch.start(self._limits.quiet_generating_seconds)
 
+    def _enter_making(self) -> None:
+        if self._image_model is not None:
+            self._state.enter(MakingPicture(self._image_model))
+            self._watch.start(self._limits.quiet_loading_seconds)  # a step may take as long
+
     def forget_pair(self) -> None:
         """Load nothing by itself from now on."""
         self._reload = None
@@ -278,28 +308,40 @@ class EngineSupervisor:
         job = self._job
         if isinstance(event, Hello | Pong) or job is None or event.job != job.number:
             return  # late words of a job that was given up
-        match event:
-            case Failed():
-                self._fail(job, event)
-                return
-            case LoadProgress(_, stage):
-                self._enter_loading(stage)
-            case Started() | Prefill() | Text():
-                if not isinstance(self._state.now, Generating):  # a pipeline was rebuilt for it
-                    self._enter_generating()
-                elif self._watch.hear():
-                    self._be_slow(False)
-            case Loaded(_, pair):
-                self._pair = pair
-            case Unloaded():
-                self._pair = None
-                self._reload = None
-            case _:
-                pass
+        if isinstance(event, Failed):
+            self._fail(job, event)
+            return
+        self._note(event)
         job.put(event)
         if job.is_over:
             self._take_job()
             self._settle()
+
+    def _note(self, event: Event) -> None:
+        """Enter the state that a job's event means."""
+        match event:
+            case LoadProgress(_, stage):
+                self._enter_loading(stage)
+            case Started() | Prefill() | Text() | PictureStep():
+                self._note_work(is_picture=isinstance(event, PictureStep))
+            case ImageModelLoaded(_, model):
+                self._image_model = model
+            case Loaded(_, pair):
+                self._pair = pair
+            case Unloaded():
+                self._pair = self._image_model = None
+                self._reload = None
+            case _:
+                pass
+
+    def _note_work(self, *, is_picture: bool) -> None:
+        if isinstance(self._state.now, Generating | MakingPicture):
+            if self._watch.hear():
+                self._be_slow(False)
+        elif is_picture:  # parts were loaded for it
+            self._enter_making()
+        else:  # a pipeline was rebuilt for it
+            self._enter_generating()
 
     def _fail(self, job: EngineJob, failed: Failed) -> None:
         log_tail = self._process.log_tail() if self._process is not None else ()
@@ -320,7 +362,7 @@ class EngineSupervisor:
 
     def _be_slow(self, is_slow: bool) -> None:
         """Say that it takes long, and never end it for that: it may be compiling."""
-        if isinstance(self._state.now, Loading | Generating):
+        if isinstance(self._state.now, Loading | Generating | MakingPicture):
             self._state.enter(replace(self._state.now, slow=is_slow))
 
     # --- cancel and stop -------------------------------------------------------------------
@@ -337,7 +379,8 @@ class EngineSupervisor:
     async def _climb(self, job: EngineJob, process: EngineProcess) -> None:
         try:
             process.send(Cancel(job.number))
-            if await job.is_over_within(self._limits.cancel_seconds):
+            patience = max(self._limits.cancel_seconds, job.cancel_seconds)
+            if await job.is_over_within(patience):
                 return
             self._state.enter(Stopping())
             self._take_job()

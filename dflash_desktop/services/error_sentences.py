@@ -28,6 +28,12 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "or choose another model.",
         (Remedy.RETRY, Remedy.CHOOSE_MODEL),
     ),
+    "image_kind_unknown": Sentence(
+        "The installed runtime does not make pictures with this kind of model.",
+        "It runs Stable Diffusion, Stable Diffusion XL and 3, Latent Consistency, Flux, Z-Image "
+        "and Qwen-Image. Choose one of those.",
+        (Remedy.CHOOSE_MODEL,),
+    ),
     "model_broken": Sentence(
         "This model cannot be read: a file is damaged or incomplete.",
         "Download or export the model again, or choose another one.",

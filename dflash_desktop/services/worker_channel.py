@@ -125,7 +125,7 @@ class WorkerChannel:
     def _read(self) -> None:
         try:
             while (frame := read_frame(self._tree.pipe_out)) is not None:
-                self._deliver(decode_event(frame[0]))
+                self._deliver(decode_event(*frame))
         except (ProtocolError, OSError) as error:
             self.fault = str(error)
             self._tree.kill()

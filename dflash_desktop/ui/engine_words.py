@@ -12,8 +12,10 @@ from dflash_desktop.domain.engine_state import (
     Crashed,
     EngineState,
     Generating,
+    HoldsImageModel,
     Loaded,
     Loading,
+    MakingPicture,
     Ready,
     Starting,
     Stopping,
@@ -64,6 +66,10 @@ KV_CACHE_EXPLANATION = (
 )
 CONTEXT_EXPLANATION = "How much text the model can have in view at once, counted in tokens."
 
+_PAIR_COMES_BACK = (
+    "The chat's model was let go for it. The next message in the chat loads that one again."
+)
+
 _SLOW_ANSWER = StateWords(
     "No word from the engine for a while",
     Tone.WARN,
@@ -90,11 +96,26 @@ def state_words(state: EngineState) -> StateWords:
             return StateWords("Ready", Tone.GOOD, "The model waits for a question.")
         case Generating():
             return _SLOW_ANSWER if state.slow else StateWords("Answering…", Tone.BUSY)
+        case HoldsImageModel() | MakingPicture():
+            return _picture_words(state)
         case Stopping():
             return StateWords("Stopping the engine…", Tone.BUSY)
         case Crashed():
             return _crash_words(state)
     assert_never(state)
+
+
+def _picture_words(state: HoldsImageModel | MakingPicture) -> StateWords:
+    if isinstance(state, HoldsImageModel):
+        return StateWords(f"{state.model.title} is loaded", Tone.GOOD, _PAIR_COMES_BACK)
+    if state.slow:
+        return StateWords(
+            "No step for a while",
+            Tone.WARN,
+            "The picture may still go on. Stopping ends it, and the model is loaded again.",
+            WayOut.STOP_ENGINE,
+        )
+    return StateWords("Making a picture…", Tone.BUSY, f"{state.model.title} works on it.")
 
 
 def short_device_name(name: str) -> str:

@@ -6,7 +6,8 @@ import platform
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from dflash_desktop.domain.devices import Device, DeviceReport
+from dflash_desktop.domain.devices import Device, DeviceReport, normal_device_id
+from dflash_desktop.workers.model_folder import ModelFolderError
 from dflash_desktop.workers.package_version import package_version
 
 if TYPE_CHECKING:
@@ -52,6 +53,19 @@ def device_named(name: str) -> Device:
     import openvino as ov
 
     return device_of(ov.Core(), name)
+
+
+def meant_device(wanted: str, maker_name: str = "") -> Device:
+    """The device of this name.
+
+    Raises `ModelFolderError` ("device_changed") when its maker calls it otherwise by now.
+    """
+    device = device_named(normal_device_id(wanted))
+    if maker_name and device.full_name != maker_name:
+        raise ModelFolderError(
+            "device_changed", f"{device.id} is {device.full_name}, not {maker_name}"
+        )
+    return device
 
 
 def runtime_version() -> str:

@@ -1,4 +1,4 @@
-"""The engine process: loads a pair, answers prompts, converts GGUF files, lists devices."""
+"""The engine process: loads a model, answers prompts, makes pictures, converts GGUF files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 from dflash_desktop.domain.detokenizer import IncrementalDetokenizer
-from dflash_desktop.domain.devices import default_kv_cache_precision, normal_device_id
+from dflash_desktop.domain.devices import default_kv_cache_precision
 from dflash_desktop.domain.generation import FinishReason, TextRun, ThinkingMode
 from dflash_desktop.domain.pair import LoadedPair
 from dflash_desktop.workers import model_folder, protocol
@@ -18,6 +18,7 @@ from dflash_desktop.workers.failures import failed
 from dflash_desktop.workers.fetch_messages import FetchRepos, FetchWheelMember, PlanRepos
 from dflash_desktop.workers.generation_steps import LastStep, PrefillStep, TokenStep
 from dflash_desktop.workers.gguf_conversion import convert_gguf
+from dflash_desktop.workers.image_jobs import ImageJobs
 from dflash_desktop.workers.picture_messages import MakeThumbnail, PreparePicture
 from dflash_desktop.workers.prompt import PromptBuilder
 from dflash_desktop.workers.runtime import WorkerRuntime
@@ -41,6 +42,8 @@ _EngineJob = (
     | protocol.MeasureNoise
     | protocol.Detokenize
     | protocol.ConvertGguf
+    | protocol.LoadImageModel
+    | protocol.MakePicture
     | protocol.ListDevices
     | protocol.Unload
 )
@@ -73,6 +76,7 @@ class EngineJobs:
         self._runtime = runtime
         self._pipelines: PairPipelines | None = None
         self._prompts: PromptBuilder | None = None
+        self._images = ImageJobs(runtime)
 
     def run(self, command: protocol.Command) -> None:
         """Do one job; every fault becomes a `Failed` event."""
@@ -98,6 +102,8 @@ class EngineJobs:
                 self._detokenize(command)
             case protocol.ConvertGguf():
                 self._convert(command)
+            case protocol.LoadImageModel() | protocol.MakePicture():
+                self._do_pictures(command)
             case protocol.ListDevices():
                 self._list_devices(command)
             case protocol.Unload():
@@ -105,19 +111,22 @@ class EngineJobs:
             case _:
                 assert_never(command)
 
+    def _do_pictures(self, command: protocol.LoadImageModel | protocol.MakePicture) -> None:
+        if isinstance(command, protocol.MakePicture):
+            self._images.make(command)
+        else:
+            self._let_go()  # one model at a time has the memory
+            self._images.load(command)
+
     def _load(self, command: protocol.Load) -> None:
         started_at = perf_counter()
-        self._pipelines = self._prompts = None
+        self._let_go()
         self._progress(command.job, "Checking the model's files")
         facts = model_folder.check_target(command.target_dir)
         draft = _draft_facts(command)
-        from dflash_desktop.workers.device_list import device_named, runtime_version
+        from dflash_desktop.workers.device_list import meant_device, runtime_version
 
-        device = device_named(normal_device_id(command.device))
-        if command.device_name and device.full_name != command.device_name:
-            raise model_folder.ModelFolderError(
-                "device_changed", f"{device.id} is {device.full_name}, not {command.device_name}"
-            )
+        device = meant_device(command.device, command.device_name)
         precision = command.kv_cache_precision or default_kv_cache_precision(device)
         source = PipelineSource(
             target_dir=command.target_dir,
@@ -261,8 +270,12 @@ class EngineJobs:
         self._runtime.send(protocol.Devices(command.job, list_devices()))
 
     def _unload(self, command: protocol.Unload) -> None:
-        self._pipelines = self._prompts = None
+        self._let_go()
         self._runtime.send(protocol.Unloaded(command.job))
+
+    def _let_go(self) -> None:
+        self._pipelines = self._prompts = None
+        self._images.let_go()
 
     def _loaded(self) -> tuple[PairPipelines, PromptBuilder]:
         if self._pipelines is None or self._prompts is None:

@@ -6,15 +6,18 @@ A frame is two big-endian 32-bit lengths, that many bytes of JSON, and an option
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from dflash_desktop.workers.json_paths import decode_path, encode_path
-from dflash_desktop.workers.protocol import Command, Event
+from dflash_desktop.workers.protocol import Command, Event, PictureMade, PictureStep
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from dflash_desktop.domain.made_picture import Pixels
 
 MAX_FRAME_BYTES: Final = 256 * 1024 * 1024
 """No honest frame is larger; a larger length means that the stream is not ours."""
@@ -32,7 +35,16 @@ _EVENTS = msgspec.json.Decoder(Event, dec_hook=decode_path)
 
 
 def pack(message: Command | Event, blob: bytes = b"") -> bytes:
-    """One frame, ready to write."""
+    """One frame, ready to write; the pixels of a picture become its blob."""
+    match message:
+        case PictureStep(preview=pixels) if pixels is not None:
+            blob, bare = pixels.rgb, replace(pixels, rgb=b"")
+            message = msgspec.structs.replace(message, preview=bare)
+        case PictureMade(pixels=pixels) if pixels is not None:
+            blob, bare = pixels.rgb, replace(pixels, rgb=b"")
+            message = msgspec.structs.replace(message, pixels=bare)
+        case _:
+            pass
     body = _ENCODER.encode(message)
     return _HEAD.pack(len(body), len(blob)) + body + blob
 
@@ -63,9 +75,22 @@ def decode_command(body: bytes) -> Command:
         raise ProtocolError(str(error)) from error
 
 
-def decode_event(body: bytes) -> Event:
+def decode_event(body: bytes, blob: bytes = b"") -> Event:
     """Raises `ProtocolError` for anything that is not an event of this protocol."""
     try:
-        return _EVENTS.decode(body)
+        event: Event = _EVENTS.decode(body)
     except msgspec.MsgspecError as error:
         raise ProtocolError(str(error)) from error
+    match event:
+        case PictureStep(preview=pixels) if pixels is not None:
+            return msgspec.structs.replace(event, preview=_filled(pixels, blob))
+        case PictureMade(pixels=pixels) if pixels is not None:
+            return msgspec.structs.replace(event, pixels=_filled(pixels, blob))
+        case _:
+            return event
+
+
+def _filled(pixels: Pixels, blob: bytes) -> Pixels:
+    if min(pixels.width, pixels.height) < 1 or len(blob) != pixels.width * pixels.height * 3:
+        raise ProtocolError(f"{pixels.width} x {pixels.height} pixels came in {len(blob)} bytes")
+    return replace(pixels, rgb=blob)

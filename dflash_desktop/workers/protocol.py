@@ -19,7 +19,10 @@ from dflash_desktop.domain.generation import (
     SamplingParams,
     TextRun,
 )
+from dflash_desktop.domain.image_models import LoadedImageModel
+from dflash_desktop.domain.made_picture import Pixels
 from dflash_desktop.domain.pair import LoadedPair
+from dflash_desktop.domain.picture_request import PictureRequest
 from dflash_desktop.workers.fetch_messages import (
     Fetched,
     FetchRepos,
@@ -127,6 +130,30 @@ class ConvertGguf(_Message, frozen=True, tag="convert_gguf"):
     as_int8: bool = True
 
 
+class LoadImageModel(_Message, frozen=True, tag="load_image_model"):
+    """Load a model that makes pictures, in place of whatever is loaded. `device` as in `Load`.
+
+    → `LoadProgress`…, then `ImageModelLoaded` or `Failed`.
+    """
+
+    job: int
+    title: str
+    model_dir: Path
+    device: str
+    device_name: str = ""
+    cache_dir: Path | None = None
+
+
+class MakePicture(_Message, frozen=True, tag="make_picture"):
+    """Make one picture with the loaded model. → `PictureStep`…, then `PictureMade` or `Failed`.
+
+    The request was checked by whoever sends it.
+    """
+
+    job: int
+    request: PictureRequest
+
+
 class ListDevices(_Message, frozen=True, tag="list_devices"):
     """Ask for a `Devices` report."""
 
@@ -162,6 +189,8 @@ Command = (
     | MeasureNoise
     | Detokenize
     | ConvertGguf
+    | LoadImageModel
+    | MakePicture
     | ListDevices
     | FetchWheelMember
     | PlanRepos
@@ -269,6 +298,34 @@ class Converted(_Message, frozen=True, tag="converted"):
     seconds: float
 
 
+class ImageModelLoaded(_Message, frozen=True, tag="image_model_loaded"):
+    """The model that makes pictures is ready."""
+
+    job: int
+    model: LoadedImageModel
+
+
+class PictureStep(_Message, frozen=True, tag="picture_step"):
+    """`done` of `total` steps are made; `preview` is there for some of them, made smaller.
+
+    Pixels travel as the frame's blob.
+    """
+
+    job: int
+    done: int
+    total: int
+    seconds_per_step: float
+    preview: Pixels | None = None
+
+
+class PictureMade(_Message, frozen=True, tag="picture_made"):
+    """The picture, or None when the job was cancelled; `seconds` is all that it took."""
+
+    job: int
+    seconds: float
+    pixels: Pixels | None = None
+
+
 class Devices(_Message, frozen=True, tag="devices"):
     """What OpenVINO finds on this machine."""
 
@@ -315,6 +372,9 @@ Event = (
     | Noise
     | Detokenized
     | Converted
+    | ImageModelLoaded
+    | PictureStep
+    | PictureMade
     | Devices
     | Transfer
     | Fetched
