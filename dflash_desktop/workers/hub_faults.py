@@ -14,6 +14,8 @@ import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
+from dflash_desktop.workers.hub_http import http_client
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -121,22 +123,21 @@ def fault_of_error(
 
     A certificate's issuer is looked up by the caller, which knows the way to the server.
     """
-    import httpx2
-
+    http = http_client()
     raw = f"{type(error).__name__}: {error}"
     words = {"host": host}
     chain = _chain(error)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
         return HubFaultError("certificate", raw, words=words)
-    if isinstance(error, httpx2.ProxyError):
+    if isinstance(error, http.ProxyError):
         return HubFaultError("proxy", raw, words=words)
-    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+    if isinstance(error, http.UnsupportedProtocol | http.InvalidURL):
         return HubFaultError("endpoint_invalid", raw, words=words)
-    if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+    if isinstance(error, http.ConnectTimeout | http.PoolTimeout):
         return HubFaultError("timeout", raw, words=words)
-    if isinstance(error, httpx2.TimeoutException):
+    if isinstance(error, http.TimeoutException):
         return HubFaultError("stalled", raw, words=words)
-    if isinstance(error, httpx2.ConnectError):
+    if isinstance(error, http.ConnectError):
         return HubFaultError(_connect_code(chain, access, uses_proxy=uses_proxy), raw, words=words)
     return HubFaultError("connection_lost", raw, words=words)
 

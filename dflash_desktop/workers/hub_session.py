@@ -19,6 +19,7 @@ from dflash_desktop.domain.transfer import incoming_folder_name
 from dflash_desktop.workers.certificate_issuer import issuer_seen_at
 from dflash_desktop.workers.hub_addresses import endpoint_of, joined, origin
 from dflash_desktop.workers.hub_faults import HubFaultError, fault_of_error, fault_of_response
+from dflash_desktop.workers.hub_http import http_client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,9 +73,9 @@ class HubSession:
 
     def __init__(self, access: HubAccess, *, timeout_seconds: float) -> None:
         """`timeout_seconds` is how long nothing may arrive. Raises `HubFaultError`."""
-        import httpx2
         from huggingface_hub import constants, set_client_factory
 
+        http = http_client()
         if os.environ.get("HF_HUB_OFFLINE", "").lower() in _TRUE:
             raise HubFaultError("offline_mode", "HF_HUB_OFFLINE is set in the environment")
         self._access = access
@@ -87,27 +88,27 @@ class HubSession:
             "Accept-Encoding": "identity",  # sizes of compressed answers are not the files'
         }
         self._timeout_seconds = timeout_seconds
-        timeout = httpx2.Timeout(timeout_seconds, connect=min(_CONNECT_SECONDS, timeout_seconds))
+        timeout = http.Timeout(timeout_seconds, connect=min(_CONNECT_SECONDS, timeout_seconds))
         self._client = self._make_client(timeout)
-        self._errors: tuple[type[Exception], ...] = (httpx2.HTTPError, httpx2.InvalidURL)
+        self._errors: tuple[type[Exception], ...] = (http.HTTPError, http.InvalidURL)
         constants.HF_HUB_OFFLINE = False  # judged above; a test's process has imported it before
         # A client of its own, since it closes it when it cannot connect.
         set_client_factory(lambda: self._make_client(timeout))
 
     def _make_client(self, timeout: httpx2.Timeout) -> httpx2.Client:
-        import httpx2
-
+        http = http_client()
         try:
-            return httpx2.Client(
+            client: httpx2.Client = http.Client(
                 timeout=timeout,
                 verify=_ssl_context(self._access.ca_file),
                 proxy=self._access.proxy or None,
                 follow_redirects=True,
-                limits=httpx2.Limits(max_connections=16),
+                limits=http.Limits(max_connections=16),
             )
-        except (ValueError, ImportError, httpx2.InvalidURL) as error:
+        except (ValueError, ImportError, http.InvalidURL) as error:
             words = {"host": origin(self._access.proxy)[1]}
             raise HubFaultError("proxy_invalid", str(error), words=words) from error
+        return client
 
     @property
     def endpoint(self) -> str:
@@ -193,16 +194,15 @@ class HubSession:
 
         Raises `HubFaultError` when no answer comes.
         """
-        import httpx2
-
-        merged = httpx2.Headers()
+        http = http_client()
+        merged = http.Headers()
         headers = dict(self._headers)
         if first_byte:
             headers["Range"] = f"bytes={first_byte}-"
         for _ in range(_MAX_REDIRECTS):
             response = self._send(method, url, headers | self._authorization(url))
             with contextlib.closing(response):
-                merged = httpx2.Headers({**response.headers, **merged})
+                merged = http.Headers({**response.headers, **merged})
                 target = joined(url, response.headers.get("Location", ""))
                 if (
                     not response.has_redirect_location
@@ -271,9 +271,7 @@ def _ssl_context(ca_file: str) -> ssl.SSLContext:
 
 def _use_connection_again(response: httpx2.Response) -> None:
     """Read the few bytes of a redirect's body: else the next request needs a new connection."""
-    import httpx2
-
     length = response.headers.get("Content-Length", "")
     if re.fullmatch(r"[0-9]{1,4}", length):
-        with contextlib.suppress(httpx2.HTTPError):
+        with contextlib.suppress(http_client().HTTPError):
             response.read()

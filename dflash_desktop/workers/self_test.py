@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.self_check import SelfCheck, all_passed
+from dflash_desktop.workers.hub_http import http_client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +42,7 @@ LIBRARIES: Final = {
 """Each package and the shared libraries in it that this program cannot do without."""
 
 _PACKAGES: Final = ("openvino", "openvino_genai", "openvino_tokenizers")
-_FOR_DOWNLOADS: Final = ("ssl", "huggingface_hub", "httpx2", "truststore", "pip")
+_FOR_DOWNLOADS: Final = ("ssl", "huggingface_hub", "truststore", "pip")
 _PICTURE_LIBRARIES: Final = ("jpg", "zlib", "webp", "avif", "libtiff", "jpg_2000", "littlecms2")
 _PRODUCT: Final = 2.0
 _RED: Final = (254, 0, 0)
@@ -221,7 +222,7 @@ def _downloads() -> str:
         raise _NotRightError(f"Missing: {', '.join(missing)}.")
     for name in _FOR_DOWNLOADS[:-1]:
         import_module(name)
-    return ", ".join(_FOR_DOWNLOADS)
+    return ", ".join((*_FOR_DOWNLOADS, http_client().__name__))
 
 
 def _pictures() -> str:
