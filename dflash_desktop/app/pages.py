@@ -61,13 +61,15 @@ class Pages:
             measurements=services.measurements,
             draft_plan=services.chat.draft_plan,
         )
-        self.chat_pane = ChatPane(theme=theme, report=report)
+        self.chat_pane = ChatPane(theme=theme, report=report, picture_files=services.pictures)
         self._chat = ChatPresenter(
             pane=self.chat_pane,
             chat=services.chat,
             engine=services.engine,
             measurements=services.measurements,
             settings=services.settings,
+            pictures=services.pictures,
+            theme=theme,
             on_remedy=on_remedy,
         )
         self._memory = MemoryPresenter(
@@ -99,6 +101,7 @@ class Pages:
         window.header.models_requested.connect(lambda: self.show(Page.MODELS))
         window.header.setup_requested.connect(lambda: self.show(Page.SETUP))
         self.chat_pane.setup_requested.connect(lambda: self.show(Page.SETUP))
+        self.chat_pane.models_requested.connect(lambda: self.show(Page.MODELS))
         window.header.measure_requested.connect(lambda: self.show(Page.MEASURE))
 
     def begin(self) -> None:

@@ -36,6 +36,7 @@ from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.domain.settings import Theme as ThemeChoice
 from dflash_desktop.ui.chat.pane import ChatPane
 from dflash_desktop.ui.theme import Theme
+from tests.ui.picture_values import NO_PICTURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -346,7 +347,9 @@ SIZES = {"": (1180, 760), "-narrow": (720, 620)}
 
 def shoot(folder: Path, theme: Theme, state: str, suffix: str) -> None:
     for size_name, size in SIZES.items():
-        pane = ChatPane(theme=theme, report=lambda problem: problem.headline)
+        pane = ChatPane(
+            theme=theme, report=lambda problem: problem.headline, picture_files=NO_PICTURES
+        )
         pane.setProperty("surface", "page")
         pane.resize(*size)
         pane.show()

@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from dflash_desktop.domain.messages import MAX_MESSAGE_CHARACTERS
+from dflash_desktop.ui.chat.message_field import MAX_FIELD_CHARACTERS, MessageField
 from dflash_desktop.ui.chat.sampling_popover import SamplingPopover, sampling_words
 from dflash_desktop.ui.chat.system_prompt_popover import SystemPromptPopover
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.icons import IconName
-from dflash_desktop.ui.theme import (
-    GAP_MEDIUM,
-    GAP_SMALL,
-    GAP_TINY,
-    SIZE_READING,
-    TextRole,
-    interface_font,
-)
+from dflash_desktop.ui.pictures.attachment_bar import AttachmentBar
+from dflash_desktop.ui.pictures.sight_note import SightNote
+from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
 from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QMimeData
-    from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
-
     from dflash_desktop.domain.generation import DraftUse, SamplingParams
     from dflash_desktop.ui.theme import Theme
 
-MAX_LINES: Final = 8
-MAX_FIELD_CHARACTERS: Final = 20_000
-"""A longer paste becomes a chip: a field with a megabyte in it freezes at every key."""
+PICTURE_FILTER: Final = (
+    "Pictures (*.jpg *.jpeg *.png *.webp *.gif *.bmp *.tif *.tiff *.avif *.heic *.heif *.jp2 "
+    "*.ico *.ppm *.pgm *.pbm);;All files (*)"
+)
 
 
 class Composer(SurfaceFrame):
     """Signals: `send_requested(str)`, `stop_requested`, `system_prompt_changed(str)`,
-    `sampling_changed(SamplingParams)`.
+    `sampling_changed(SamplingParams)`, `picking_began` before pictures are chosen,
+    `files_given(paths)` as strings, `picture_pasted(bytes | QImage)`, `models_requested`.
     """
 
     send_requested = Signal(str)
     stop_requested = Signal()
     system_prompt_changed = Signal(str)
     sampling_changed = Signal(object)
+    picking_began = Signal()
+    files_given = Signal(tuple)
+    picture_pasted = Signal(object)
+    models_requested = Signal()
 
     def __init__(self, *, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Surface.CARD, parent)
@@ -55,7 +53,16 @@ class Composer(SurfaceFrame):
         self._is_answering = False
         self._blocked_because = ""
         self._pastes: list[str] = []
-        self._field = _Field()
+        self._picture_count = 0
+        self._is_preparing = False
+        self.attachments = AttachmentBar(theme=theme)
+        self._sight = SightNote(theme=theme)
+        self._sight.models_requested.connect(self.models_requested)
+        self._attach = IconButton(IconName.PAPERCLIP, "Attach pictures", theme=theme)
+        self._attach.clicked.connect(self._on_attach)
+        self._field = MessageField()
+        self._field.files_given.connect(self.files_given)
+        self._field.picture_pasted.connect(self.picture_pasted)
         self._field.send_requested.connect(self.send)
         self._field.stop_requested.connect(self._on_stop)
         self._field.paste_too_long.connect(self._on_long_paste)
@@ -90,6 +97,7 @@ class Composer(SurfaceFrame):
     def _lay_out(self) -> None:
         line = QHBoxLayout()
         line.setSpacing(GAP_TINY)
+        line.addWidget(self._attach)
         line.addWidget(self._system_prompt)
         line.addWidget(self._sampling)
         line.addStretch()
@@ -97,6 +105,8 @@ class Composer(SurfaceFrame):
         rows = QVBoxLayout(self)
         rows.setContentsMargins(GAP_SMALL, GAP_SMALL, GAP_SMALL, GAP_SMALL)
         rows.setSpacing(GAP_TINY)
+        rows.addWidget(self.attachments)
+        rows.addWidget(self._sight)
         rows.addLayout(self._chips)
         rows.addWidget(self._field)
         rows.addWidget(self._note)
@@ -109,10 +119,11 @@ class Composer(SurfaceFrame):
 
     def send(self) -> None:
         """Ask to send what is written, unless there is nothing or an answer is on its way."""
-        text = self.text
-        if self._is_answering or self._blocked_because or not text.strip():
+        if self._is_answering or self._why_not():
             return
-        self.send_requested.emit(text)
+        text = self.text
+        if text.strip() or self._picture_count:
+            self.send_requested.emit(text)
 
     def clear(self) -> None:
         """The message was taken."""
@@ -145,6 +156,18 @@ class Composer(SurfaceFrame):
         self._blocked_because = because
         self._show_send()
 
+    def show_pictures(self, count: int, *, is_preparing: bool) -> None:
+        """How many pictures are attached, which go with the message."""
+        self._picture_count = count
+        self._is_preparing = is_preparing
+        self._sight.show_pictures(count)
+        self._show_send()
+
+    def show_sight(self, model_title: str, *, sees_pictures: bool) -> None:
+        """Whether the model sees pictures; "" while there is none."""
+        self._sight.show_model(model_title, sees_pictures=sees_pictures)
+        self._show_send()
+
     def show_system_prompt(self, text: str) -> None:
         """The instructions of this chat."""
         self._system_popover.show_text(text)
@@ -162,12 +185,27 @@ class Composer(SurfaceFrame):
             self._send.setEnabled(True)
             return
         self._send.show_icon(IconName.ARROW_UP)
-        has_text = bool(self._pastes) or not self._field.document().isEmpty()
-        self._send.setEnabled(has_text and not self._blocked_because)
+        why_not = self._why_not()
+        self._send.setEnabled(not why_not)
+        self._send.show_label(why_not or "Send (Enter)")
+
+    def _why_not(self) -> str:
+        """Why nothing can be sent now; "" when it can."""
         if self._blocked_because:
-            self._send.show_label(self._blocked_because)
-        else:
-            self._send.show_label("Send (Enter)" if has_text else "Write something to send")
+            return self._blocked_because
+        if self._is_preparing:
+            return "The pictures are still being prepared"
+        if self._sight.is_needed:
+            return "The model sees no pictures"
+        has_text = bool(self._pastes) or not self._field.document().isEmpty()
+        return "" if has_text or self._picture_count else "Write something to send"
+
+    def _on_attach(self) -> None:
+        self.picking_began.emit()
+        paths, _ = QFileDialog.getOpenFileNames(self, "Attach pictures", "", PICTURE_FILTER)
+        if paths:
+            self.files_given.emit(tuple(paths))
+        self.focus_field()
 
     def _on_send_clicked(self) -> None:
         if self._is_answering:
@@ -211,79 +249,6 @@ class Composer(SurfaceFrame):
         self.setProperty("focused", has_focus)
         self.style().unpolish(self)
         self.style().polish(self)
-
-
-class _Field(QPlainTextEdit):
-    """Enter sends, Shift+Enter begins a line, Esc stops; grows to `MAX_LINES`."""
-
-    send_requested = Signal()
-    stop_requested = Signal()
-    paste_too_long = Signal(str)
-    focus_changed = Signal(bool)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_answering = False
-        self.setProperty("kind", "bare")
-        self.setProperty("text_role", TextRole.READING.value)
-        self.setPlaceholderText("Message …")
-        self.setAccessibleName("Message")
-        self.setAccessibleDescription("Enter sends, Shift and Enter begins a new line")
-        self.setFont(interface_font(SIZE_READING))
-        self.document().setDefaultFont(interface_font(SIZE_READING))
-        self.document().setDocumentMargin(GAP_TINY)
-        self.setTabChangesFocus(True)
-        self.document().documentLayout().documentSizeChanged.connect(self._fit)
-        self._fit()
-
-    def _fit(self) -> None:
-        # QPlainTextEdit counts its document's height in lines.
-        lines = min(MAX_LINES, max(1, round(self.document().size().height())))
-        line = math.ceil(self.fontMetrics().lineSpacing())
-        self.setFixedHeight(lines * line + 2 * GAP_TINY + GAP_SMALL)
-        is_full = self.document().size().height() > MAX_LINES
-        self.setVerticalScrollBarPolicy(
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded
-            if is_full
-            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        )
-
-    def insertFromMimeData(self, source: QMimeData) -> None:
-        """Paste plain text only; what is too long for a field is handed on."""
-        text = source.text()
-        if len(text) + self.document().characterCount() > MAX_FIELD_CHARACTERS:
-            self.paste_too_long.emit(text)
-        elif text:
-            self.insertPlainText(text)
-
-    def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Text, dropped or pasted."""
-        return source.hasText()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Send, stop, or write."""
-        is_enter = event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
-        if is_enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.send_requested.emit()
-        elif event.key() == Qt.Key.Key_Escape and self.is_answering:
-            self.stop_requested.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lines wrap anew."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """The card around the field shows the ring."""
-        super().focusInEvent(event)
-        self.focus_changed.emit(True)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """And no more."""
-        super().focusOutEvent(event)
-        self.focus_changed.emit(False)
 
 
 class _PasteChip(SurfaceFrame):

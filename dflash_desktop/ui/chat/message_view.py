@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.conversation import Message
     from dflash_desktop.domain.generation import GenerationStats, TextRun
     from dflash_desktop.ui.chat.drawing import Drawing
+    from dflash_desktop.ui.pictures.picture_row import PictureRow
 
 SHOWN_QUESTION_CHARACTERS: Final = 4000
 MORE_QUESTION_CHARACTERS: Final = 20_000
@@ -31,9 +32,12 @@ _COPIED_MS: Final = 2000
 
 
 class QuestionView(QWidget):
-    """What the person said, as it is; of a very long text only the beginning until asked."""
+    """What the person said, as it is; of a very long text only the beginning until asked.
 
-    def __init__(self, text: str, *, drawing: Drawing) -> None:
+    `pictures` stand above the text.
+    """
+
+    def __init__(self, text: str, *, drawing: Drawing, pictures: PictureRow | None = None) -> None:
         super().__init__()
         self.text = text
         self._shown = 0
@@ -46,8 +50,14 @@ class QuestionView(QWidget):
         card = SurfaceFrame(Surface.CARD)
         inside = QVBoxLayout(card)
         inside.setContentsMargins(GAP_SMALL, GAP_SMALL, GAP_SMALL, GAP_TINY)
+        if pictures is not None:
+            inside.addWidget(pictures)
+            inside.addSpacing(0 if text.strip() else GAP_TINY)
         inside.addWidget(self._view)
         inside.addWidget(self._more)
+        is_empty = pictures is not None and not text.strip()
+        self._view.setHidden(is_empty)
+        self._copy.setHidden(is_empty)
         head = QHBoxLayout()
         head.setContentsMargins(BLEED_PX, 0, BLEED_PX, 0)
         head.addWidget(Label("You", role=TextRole.STRONG), 1)

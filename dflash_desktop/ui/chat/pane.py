@@ -17,6 +17,7 @@ from dflash_desktop.ui.chat.text_view import BLEED_PX
 from dflash_desktop.ui.chat.transcript import Transcript, reading_width_px
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, GAP_TINY
+from dflash_desktop.ui.widgets.drop_sheet import DropSheet
 from dflash_desktop.ui.widgets.surfaces import Line
 
 if TYPE_CHECKING:
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
     )
     from dflash_desktop.domain.memory_use import MemoryUse
     from dflash_desktop.domain.problems import Problem
+    from dflash_desktop.ui.pictures.shown_picture import PictureFiles
     from dflash_desktop.ui.theme import Theme
 
 PANEL_FROM_WINDOW_WIDTH: Final = 1100
+_DROP_WORDS: Final = "Pictures go with your next message. The files stay where they are."
 
 
 class ChatPane(QWidget):
@@ -44,7 +47,8 @@ class ChatPane(QWidget):
 
     Signals: `send_requested(str)`, `stop_requested`, `retry_requested`, `measure_requested`,
     `draft_toggled(bool)`, `show_draft_tokens_toggled(bool)`, `system_prompt_changed(str)`,
-    `sampling_changed(SamplingParams)`, `remedy_chosen(Remedy)`, `setup_requested`.
+    `sampling_changed(SamplingParams)`, `remedy_chosen(Remedy)`, `setup_requested`,
+    `models_requested`, `files_given(paths)` as strings, dropped, pasted or chosen.
     """
 
     send_requested = Signal(str)
@@ -57,12 +61,19 @@ class ChatPane(QWidget):
     sampling_changed = Signal(object)
     remedy_chosen = Signal(object)
     setup_requested = Signal()
+    models_requested = Signal()
+    files_given = Signal(tuple)
 
     def __init__(
-        self, *, theme: Theme, report: Callable[[Problem], str], parent: QWidget | None = None
+        self,
+        *,
+        theme: Theme,
+        report: Callable[[Problem], str],
+        picture_files: PictureFiles,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.transcript = Transcript(theme=theme)
+        self.transcript = Transcript(theme=theme, picture_files=picture_files)
         self.composer = Composer(theme=theme)
         self.meter = SpeedMeter(theme=theme)
         self._line = SpeedLine(theme=theme)
@@ -74,12 +85,16 @@ class ChatPane(QWidget):
         self._middle.addWidget(self.transcript)
         self._connect()
         self._lay_out()
+        self._drop_sheet = DropSheet(self, explanation=_DROP_WORDS, theme=theme)
+        self._drop_sheet.dropped.connect(self.files_given)
 
     def _connect(self) -> None:
         self.composer.send_requested.connect(self.send_requested)
         self.composer.stop_requested.connect(self.stop_requested)
         self.composer.system_prompt_changed.connect(self.system_prompt_changed)
         self.composer.sampling_changed.connect(self.sampling_changed)
+        self.composer.files_given.connect(self.files_given)
+        self.composer.models_requested.connect(self.models_requested)
         self._empty.question_chosen.connect(self.send_requested)
         self._empty.setup_requested.connect(self.setup_requested)
         self.transcript.retry_requested.connect(self.retry_requested)
@@ -124,10 +139,11 @@ class ChatPane(QWidget):
         self._show_middle()
         self.clear_problem()
 
-    def show_model(self, title: str, note: str) -> None:
+    def show_model(self, title: str, note: str, *, sees_pictures: bool = False) -> None:
         """Which model answers; without a title nothing can be sent, and `note` says why."""
         self._empty.show_model(title, note)
         self.composer.show_blocked("" if title else note)
+        self.composer.show_sight(title, sees_pictures=sees_pictures)
 
     def show_question(self, question: Message) -> None:
         """The person's message was taken."""

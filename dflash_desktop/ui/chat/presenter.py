@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from dflash_desktop.domain.conversation import Message, last_question
@@ -21,6 +22,7 @@ from dflash_desktop.services.chat_events import (
     PromptRead,
 )
 from dflash_desktop.ui.engine_words import state_words
+from dflash_desktop.ui.pictures.attachments import Attachments
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
     from dflash_desktop.services.chat import Chat
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.measurement_store import MeasurementStore
+    from dflash_desktop.services.pictures import Pictures
     from dflash_desktop.services.settings_store import SettingsStore
     from dflash_desktop.ui.chat.pane import ChatPane
+    from dflash_desktop.ui.theme import Theme
 
 
 class ChatPresenter:
@@ -47,6 +51,8 @@ class ChatPresenter:
         engine: Engine,
         measurements: MeasurementStore,
         settings: SettingsStore,
+        pictures: Pictures,
+        theme: Theme,
         on_remedy: Callable[[Remedy], None],
     ) -> None:
         self._pane = pane
@@ -55,6 +61,14 @@ class ChatPresenter:
         self._measurements = measurements
         self._settings = settings
         self._on_remedy = on_remedy
+        composer = pane.composer
+        self.attachments = Attachments(
+            bar=composer.attachments, pictures=pictures, theme=theme, on_problem=pane.show_problem
+        )
+        self.attachments.changed.connect(self._show_attachments)
+        composer.picking_began.connect(self.attachments.warm_up)
+        composer.picture_pasted.connect(self.attachments.attach_pasted)
+        pane.files_given.connect(self._on_files_given)
         self._answers = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._stops = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._refused: Message | None = None
@@ -98,14 +112,16 @@ class ChatPresenter:
     def send(self, text: str) -> None:
         """Send a message, unless an answer is on its way."""
         if not self._chat.is_answering and not self._answers.is_busy:
-            self._ask(Message(Role.USER, text))
+            self._ask(Message(Role.USER, text, pictures=self.attachments.take()))
 
     def retry(self, leave_out_oldest: bool = False) -> None:
         """Ask the last question again, or the one that was refused, with its pictures."""
         if self._chat.is_answering or self._answers.is_busy:
             return
         if self._refused is not None:
-            self._ask(self._refused, leave_out_oldest=leave_out_oldest)
+            pictures = self.attachments.take()  # those that came back with it, or were added
+            refused = replace(self._refused, pictures=pictures)
+            self._ask(refused, leave_out_oldest=leave_out_oldest)
             return
         question = last_question(self._chat.conversation.messages)
         if question is not None:
@@ -143,6 +159,7 @@ class ChatPresenter:
         for scope in (self._answers, self._stops):
             scope.close()
             await scope.wait()
+        await self.attachments.close()
 
     async def _stop_and_wait(self) -> None:
         if self._answers.is_busy:
@@ -205,6 +222,7 @@ class ChatPresenter:
             self._show_conversation()
             if last_question(messages) is not question:  # else it was asked again, and stands
                 self._pane.restore_question(question)
+                self.attachments.restore(question.pictures)
                 self._refused = question
         elif messages[-1].role is Role.ASSISTANT:
             self._pane.finish_answer(messages[-1], None)
@@ -227,11 +245,20 @@ class ChatPresenter:
             self._pane.show_model("", state_words(state).text)
             return
         self._context_tokens = pair.context_tokens
-        self._pane.show_model(pair.title, "")
+        self._pane.show_model(pair.title, "", sees_pictures=pair.sees_pictures)
         report = self._measurements.get(measurement_key(pair))
         if not self._chat.is_answering:
             self._pane.show_verdict(speed_verdict(NO_STATS, report))
         self._show_draft()
+
+    def _on_files_given(self, paths: tuple[str, ...]) -> None:
+        self.attachments.attach_files(tuple(Path(path) for path in paths))
+        self._pane.focus_composer()
+
+    def _show_attachments(self) -> None:
+        self._pane.composer.show_pictures(
+            self.attachments.count, is_preparing=self.attachments.is_preparing
+        )
 
     def _show_draft(self) -> None:
         pair = loaded_pair(self._engine.state)

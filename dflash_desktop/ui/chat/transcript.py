@@ -13,6 +13,7 @@ from dflash_desktop.ui.chat.drawing import Drawing
 from dflash_desktop.ui.chat.message_view import AnswerView, QuestionView
 from dflash_desktop.ui.chat.text_view import BLEED_PX, KEYBOARD_REASONS
 from dflash_desktop.ui.icons import IconName
+from dflash_desktop.ui.pictures.picture_row import PictureRow
 from dflash_desktop.ui.theme import (
     GAP,
     GAP_LARGE,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent, QWheelEvent
 
     from dflash_desktop.domain.conversation import Message
+    from dflash_desktop.ui.pictures.shown_picture import PictureFiles
     from dflash_desktop.ui.theme import Theme
 
 SHOWN_MESSAGES: Final = 20
@@ -51,9 +53,12 @@ class Transcript(QScrollArea):
     link_clicked = Signal(str)
     retry_requested = Signal()
 
-    def __init__(self, *, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, *, theme: Theme, picture_files: PictureFiles, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.drawing = Drawing(theme, self)
+        self._picture_files = picture_files
         self._follows = True
         self._kept_distance: int | None = None
         self._marks_draft = False
@@ -120,7 +125,7 @@ class Transcript(QScrollArea):
     def add_question(self, question: Message) -> None:
         """The person said something."""
         self._offer_retry(to_nobody=True)
-        self._insert(self._end_index(), QuestionView(question.text, drawing=self.drawing))
+        self._insert(self._end_index(), self._new_question(question))
         self.follow()
 
     def begin_answer(self, author: str) -> AnswerView:
@@ -184,11 +189,18 @@ class Transcript(QScrollArea):
 
     def _view_of(self, message: Message) -> QWidget:
         if message.role is Role.USER:
-            return QuestionView(message.text, drawing=self.drawing)
+            return self._new_question(message)
         view = self._new_answer(message.model_title)
         view.show_stored(message)
         self._answer = view
         return view
+
+    def _new_question(self, message: Message) -> QuestionView:
+        pictures = None
+        if message.pictures:
+            theme = self.drawing.theme
+            pictures = PictureRow(message.pictures, files=self._picture_files, theme=theme)
+        return QuestionView(message.text, drawing=self.drawing, pictures=pictures)
 
     def _new_answer(self, author: str) -> AnswerView:
         view = AnswerView(author, drawing=self.drawing, marks_draft=self._marks_draft)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
@@ -23,21 +22,12 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QKeyEvent
 
+    from dflash_desktop.ui.pictures.shown_picture import ShownPicture
     from dflash_desktop.ui.theme import Theme
 
 MAX_ALT_TEXT_CHARACTERS: Final = 1000
 _SMALLEST: Final = (480, 360)
 _DEFAULT: Final = (960, 640)
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPicture:
-    """A file to be looked at; `facts` are its size and what was done to it, for a caption."""
-
-    path: Path
-    title: str
-    facts: str = ""
-    alt_text: str = ""
 
 
 class PictureViewer(QDialog):

@@ -96,7 +96,7 @@ class DropSheet(QWidget):
         painter.end()
 
     def _take_or_leave(self, event: QDropEvent) -> None:
-        paths = _local_paths(event.mimeData())
+        paths = local_paths(event.mimeData())
         if paths and _accept(event):
             self.show_over(paths)
         else:
@@ -105,7 +105,7 @@ class DropSheet(QWidget):
 
     def _on_drop(self, event: QDropEvent) -> None:
         self.hide()
-        paths = _local_paths(event.mimeData())
+        paths = local_paths(event.mimeData())
         if paths and _accept(event):
             self.dropped.emit(paths)
         else:
@@ -122,5 +122,6 @@ def _accept(event: QDropEvent) -> bool:
     return False
 
 
-def _local_paths(data: QMimeData) -> tuple[str, ...]:
+def local_paths(data: QMimeData) -> tuple[str, ...]:
+    """The files and folders of this machine that are dragged or pasted."""
     return tuple(str(Path(url.toLocalFile())) for url in data.urls() if url.isLocalFile())

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QPlainTextEdit, QPushButto
 
 from dflash_desktop.domain.generation import DraftState, DraftUse, SamplingParams
 from dflash_desktop.domain.messages import MAX_MESSAGE_CHARACTERS
-from dflash_desktop.ui.chat.composer import MAX_FIELD_CHARACTERS, MAX_LINES, Composer
+from dflash_desktop.ui.chat.composer import Composer
+from dflash_desktop.ui.chat.message_field import MAX_FIELD_CHARACTERS, MAX_LINES
 from dflash_desktop.ui.chat.sampling_popover import SamplingPopover, sampling_words
 from dflash_desktop.ui.chat.system_prompt_popover import SystemPromptPopover
 from tests.ui.chat.conftest import press, type_text

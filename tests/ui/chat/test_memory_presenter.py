@@ -13,6 +13,7 @@ from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.ui.chat.memory_presenter import MemoryPresenter
 from dflash_desktop.ui.chat.pane import ChatPane
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
+from tests.ui.picture_values import NO_PICTURES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -53,7 +54,9 @@ class World:
     def __init__(self, theme: Theme, under_test: EngineUnderTest) -> None:
         self.under_test = under_test
         self.memory = FakeMemory()
-        self.pane = ChatPane(theme=theme, report=lambda problem: problem.detail)
+        self.pane = ChatPane(
+            theme=theme, report=lambda problem: problem.detail, picture_files=NO_PICTURES
+        )
         self.pane.resize(1180, 760)
         self.pane.show()
         QApplication.processEvents()

@@ -13,6 +13,7 @@ from dflash_desktop.ui.chat.empty_view import FIRST_QUESTIONS
 from dflash_desktop.ui.chat.pane import PANEL_FROM_WINDOW_WIDTH, ChatPane
 from dflash_desktop.ui.chat.speed_line import SpeedLine
 from dflash_desktop.ui.chat.speed_meter import SpeedMeter
+from tests.ui.picture_values import NO_PICTURES
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -24,7 +25,9 @@ DRAFT_ON = DraftUse(DraftState.ON, "It was fastest.", 3)
 
 @pytest.fixture
 def pane(qtbot: QtBot, theme: Theme) -> ChatPane:
-    made = ChatPane(theme=theme, report=lambda problem: problem.headline)
+    made = ChatPane(
+        theme=theme, report=lambda problem: problem.headline, picture_files=NO_PICTURES
+    )
     qtbot.addWidget(made)
     made.resize(1180, 700)
     made.show()

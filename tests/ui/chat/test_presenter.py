@@ -87,14 +87,17 @@ async def open_page(
     async with engine_under_test(tmp_path, script) as engine:
         measurements = MeasurementStore(tmp_path / "measurements.json")
         settings = SettingsStore(tmp_path / "settings.json")
+        pictures = Pictures(launcher=engine.launcher, folder=tmp_path / "pictures")
         chat = Chat(
             engine=engine.engine,
             measurements=measurements,
             conversations=ConversationStore(tmp_path / "conversations"),
             settings=settings,
-            pictures=Pictures(launcher=engine.launcher, folder=tmp_path / "pictures"),
+            pictures=pictures,
         )
-        pane = ChatPane(theme=theme, report=lambda problem: problem.headline)
+        pane = ChatPane(
+            theme=theme, report=lambda problem: problem.headline, picture_files=pictures
+        )
         pane.resize(1180, 700)
         remedies: list[Remedy] = []
         presenter = ChatPresenter(
@@ -103,6 +106,8 @@ async def open_page(
             engine=engine.engine,
             measurements=measurements,
             settings=settings,
+            pictures=pictures,
+            theme=theme,
             on_remedy=remedies.append,
         )
         await engine.load()

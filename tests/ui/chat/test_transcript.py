@@ -25,6 +25,7 @@ from dflash_desktop.ui.chat.plain_view import PlainView
 from dflash_desktop.ui.chat.transcript import SHOWN_MESSAGES, Transcript
 from dflash_desktop.ui.colours import LIGHT
 from tests.ui.chat.conftest import draw, press
+from tests.ui.picture_values import NO_PICTURES
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -36,7 +37,7 @@ STATS = GenerationStats(42, 312, 87, 1, 0.21, 6.47, 3)
 
 @pytest.fixture
 def transcript(qtbot: QtBot, theme: Theme) -> Transcript:
-    made = Transcript(theme=theme)
+    made = Transcript(theme=theme, picture_files=NO_PICTURES)
     qtbot.addWidget(made)
     made.resize(700, 400)
     made.show()

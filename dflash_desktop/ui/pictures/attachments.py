@@ -1,0 +1,215 @@
+"""Prepares what a person attaches, keeps it in order, and says what could not be read."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QBuffer, QIODevice, QObject, Signal
+from PySide6.QtGui import QImage
+
+from dflash_desktop.domain.pictures import MAX_PICTURES, Picture, size_words
+from dflash_desktop.domain.problems import AppError, Problem, Severity
+from dflash_desktop.ui.pictures.attachment_card import AttachmentState
+from dflash_desktop.ui.pictures.shown_picture import picture_facts, shown_picture
+from dflash_desktop.ui.pictures.viewer import PictureViewer
+from dflash_desktop.ui.tasks import TaskScope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from dflash_desktop.services.pictures import Pictures
+    from dflash_desktop.ui.pictures.attachment_bar import AttachmentBar
+    from dflash_desktop.ui.theme import Theme
+
+PREPARING: Final = "Preparing…"
+
+
+@dataclass(slots=True)
+class _Attachment:
+    key: int
+    title: str
+    picture: Picture | None = None
+
+
+class Attachments(QObject):
+    """The pictures of the next message. Signals: `changed`.
+
+    `on_problem` is told once for each time that something was attached, whatever its number.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        *,
+        bar: AttachmentBar,
+        pictures: Pictures,
+        theme: Theme,
+        on_problem: Callable[[Problem], None],
+    ) -> None:
+        super().__init__(bar)
+        self._bar = bar
+        self._pictures = pictures
+        self._theme = theme
+        self._on_problem = on_problem
+        self._all: list[_Attachment] = []
+        self._keys = 0
+        self._tasks = TaskScope(owner=self, on_problem=on_problem)
+        bar.opened.connect(self._open)
+        bar.removed.connect(self._remove)
+        bar.moved.connect(self._move)
+
+    @property
+    def ready(self) -> tuple[Picture, ...]:
+        """Those that can be sent, in the person's order."""
+        return tuple(one.picture for one in self._all if one.picture is not None)
+
+    @property
+    def count(self) -> int:
+        """How many there are, those included that are still being prepared."""
+        return len(self._all)
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether something is not ready yet."""
+        return any(one.picture is None for one in self._all)
+
+    def attach_files(self, paths: tuple[Path, ...]) -> None:
+        """Take files, whatever they turn out to be."""
+        self._attach([(path.name, path) for path in paths])
+
+    def attach_pasted(self, image: bytes | QImage) -> None:
+        """Take a picture from the clipboard: the bytes of a file, or pixels."""
+        self._attach([("Pasted picture", image)])
+
+    def warm_up(self) -> None:
+        """A picture is about to come."""
+        self._tasks.start(self._pictures.warm_up())
+
+    def take(self) -> tuple[Picture, ...]:
+        """Those that are ready, which go with a message and are no longer here."""
+        taken = self.ready
+        self._all = [one for one in self._all if one.picture is None]
+        self._show()
+        return taken
+
+    def restore(self, pictures: tuple[Picture, ...]) -> None:
+        """Give back those of a message that was refused, before what was attached since."""
+        kept = {one.picture.id for one in self._all if one.picture is not None}
+        back = [self._new(one.title, one) for one in pictures if one.id not in kept]
+        self._all = [*back, *self._all]
+        self._show()
+
+    async def close(self) -> None:
+        """Attach nothing more."""
+        self._tasks.close()
+        await self._tasks.wait()
+
+    def _attach(self, sources: list[tuple[str, Path | bytes | QImage]]) -> None:
+        room = MAX_PICTURES - len(self._all)
+        if len(sources) > room:
+            self._on_problem(_too_many(len(sources) - max(0, room)))
+        taken = [(self._new(title), source) for title, source in sources[: max(0, room)]]
+        self._all += [attachment for attachment, _ in taken]
+        self._show()
+        if taken:
+            self._tasks.start(self._prepare_all(taken))
+
+    def _new(self, title: str, picture: Picture | None = None) -> _Attachment:
+        self._keys += 1
+        return _Attachment(self._keys, title, picture)
+
+    async def _prepare_all(self, taken: list[tuple[_Attachment, Path | bytes | QImage]]) -> None:
+        problems = []
+        for attachment, source in taken:
+            if attachment not in self._all:  # removed before its turn came
+                continue
+            try:
+                data = await _file_or_bytes(source)
+                attachment.picture = await self._pictures.prepare(data, attachment.title)
+            except AppError as error:
+                problems.append(error.problem)
+                self._all = [one for one in self._all if one is not attachment]
+            self._show()
+        if problems:
+            self._on_problem(_together(problems))
+
+    def _remove(self, key: int) -> None:
+        self._all = [one for one in self._all if one.key != key]
+        self._show()
+
+    def _move(self, key: int, place: int) -> None:
+        moving = next(one for one in self._all if one.key == key)
+        self._all.remove(moving)
+        self._all.insert(place, moving)
+        self._show()
+
+    def _open(self, key: int) -> None:
+        ready = [one for one in self._all if one.picture is not None]
+        shown = tuple(shown_picture(one.picture, self._pictures) for one in ready if one.picture)
+        viewer = PictureViewer(theme=self._theme, parent=self._bar.window())
+        viewer.alt_text_changed.connect(lambda i, text: self._describe(ready[i], text))
+        index = next(i for i, one in enumerate(ready) if one.key == key)
+        viewer.open_at(shown, index, edits_alt_text=True)
+
+    def _describe(self, attachment: _Attachment, text: str) -> None:
+        if attachment.picture is not None:
+            attachment.picture = replace(attachment.picture, alt_text=text)
+            self._show()
+
+    def _show(self) -> None:
+        self._bar.show_attachments(tuple(self._state(one) for one in self._all))
+        self.changed.emit()
+
+    def _state(self, attachment: _Attachment) -> AttachmentState:
+        picture = attachment.picture
+        if picture is None:
+            return AttachmentState(attachment.key, attachment.title, PREPARING)
+        caption = size_words(picture.width, picture.height)
+        return AttachmentState(
+            key=attachment.key,
+            title=picture.title,
+            caption=f"{caption} · {picture.notes[0]}" if picture.notes else caption,
+            explanation="\n".join(
+                filter(None, (picture.title, picture_facts(picture), picture.alt_text))
+            ),
+            thumbnail=self._pictures.thumbnail(picture),
+        )
+
+
+async def _file_or_bytes(source: Path | bytes | QImage) -> Path | bytes:
+    return await asyncio.to_thread(_png, source) if isinstance(source, QImage) else source
+
+
+def _png(image: QImage) -> bytes:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, b"PNG", 100)  # Qt's "quality" of a PNG: as little compression as there is
+    return bytes(buffer.data().data())
+
+
+def _too_many(left_out: int) -> Problem:
+    them = "One picture was" if left_out == 1 else f"{left_out} pictures were"
+    return Problem(
+        code="too_many_pictures",
+        headline=f"{them} left out: a message takes {MAX_PICTURES} at most.",
+        advice="Send these first, then attach the others to your next message.",
+        severity=Severity.WARNING,
+    )
+
+
+def _together(problems: list[Problem]) -> Problem:
+    """The first in full; the others by their first sentences, in the details."""
+    first, *others = problems
+    if not others:
+        return first
+    more = "One more" if len(others) == 1 else f"{len(others)} more"
+    could_not = f"{more} could not be attached either; the details say why."
+    return replace(
+        first,
+        advice=f"{first.advice} {could_not}",
+        detail="\n".join((first.detail, *(f"{one.headline} {one.detail}" for one in others))),
+    )
