@@ -18,7 +18,7 @@ PIP_INSTALL := -m pip install --disable-pip-version-check
 # pytest-qt brings the qt_ options, so without it they are unknown; what needs the starter model
 # was tested with Qt and would only repeat the same minutes.
 PYTEST_NO_QT := -m pytest -o addopts="-ra --strict-markers" -W ignore::pytest.PytestConfigWarning \
-	-m "not starter and not perf"
+	-m "not starter and not perf and not frozen"
 
 run: check-system .venv/.run-installed
 	@$(VENV_PYTHON) -m dflash_desktop starter install || test $$? -ne 130
@@ -54,7 +54,7 @@ $(VENV_PYTHON):
 
 .venv/.dev-installed: pyproject.toml $(VENV_PYTHON)
 	$(VENV_PYTHON) $(PIP_INSTALL) --quiet --upgrade "pip>=25.1"
-	$(VENV_PYTHON) $(PIP_INSTALL) --editable ".[dev]"
+	$(VENV_PYTHON) $(PIP_INSTALL) --editable ".[dev,package]"
 	@touch .venv/.run-installed $@
 
 # A copy of .venv by hard links, so in seconds and with the very same versions, less Qt.

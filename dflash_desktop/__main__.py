@@ -7,6 +7,7 @@ does not wait for what it never uses.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from pathlib import Path
 
@@ -15,10 +16,19 @@ def main() -> int:
     """Run the program with this process's arguments and return its exit code."""
     # In a frozen program a library that starts a process with multiprocessing comes back here.
     multiprocessing.freeze_support()
+    _have_streams()
     try:
         return _window_or_command(sys.argv[1:])
     except KeyboardInterrupt:  # before there was anything to clean up
         return 130
+
+
+def _have_streams() -> None:
+    """A windowed program of Windows has none, so that the first print would end it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the very end
+            setattr(sys, name, nowhere)
 
 
 def _window_or_command(arguments: list[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -197,3 +198,13 @@ def resources_dir() -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError("the program's resources folder is missing; install it again")
+
+
+def source_dir() -> Path:
+    """The folder that another Python must have on its path to run this package's modules.
+
+    In a frozen program they are packed, so that plain ones lie apart, with nothing beside them.
+    """
+    if getattr(sys, "frozen", False):
+        return Path(__file__).resolve().parents[1] / "source"
+    return Path(__file__).resolve().parents[1]

@@ -60,3 +60,15 @@ def stand_in_for_the_window(
     monkeypatch.setitem(sys.modules, app.__name__, app)
     monkeypatch.setattr(dflash_desktop, "app", app, raising=False)
     monkeypatch.setattr(sys, "argv", ["dflash-desktop"])
+
+
+def test_a_windowed_program_without_streams_prints_to_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    stand_in_for_the_window(monkeypatch, lambda files: sys.stderr.write("heard by nobody"))
+
+    assert __main__.main() == len("heard by nobody")
+    sys.stdout.close()
+    sys.stderr.close()

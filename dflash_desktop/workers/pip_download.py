@@ -124,10 +124,10 @@ def _command(
 ) -> list[str]:
     progress = "raw" if version >= _FIRST_PIP_WITH_RAW_PROGRESS else "off"
     resume = [f"--resume-retries={_RESUME_ATTEMPTS}"] if version >= _FIRST_PIP_WITH_RESUME else []
+    # -P: no file called pip.py in the current folder shall run in its place.
+    python = ("pip",) if getattr(sys, "frozen", False) else ("-P", "-m", "pip")
     return [
-        sys.executable,
-        # -P: no file called pip.py in the current folder shall run in its place.
-        *("-P", "-m", "pip", "download", requirement),
+        *(sys.executable, *python, "download", requirement),
         *("--no-deps", "--only-binary", ":all:", "--dest", str(folder), "--log", str(log_file)),
         # The cache would keep a second copy on the person's disk for ever.
         *("--no-cache-dir", "--no-input", "--disable-pip-version-check", "--no-color"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -146,6 +147,14 @@ def test_an_old_pip_is_not_asked_for_what_it_cannot_do(tmp_path: Path) -> None:
     assert "raw" in new
     assert not any("resume" in argument for argument in old)
     assert any("resume" in argument for argument in new)
+
+
+def test_a_frozen_program_asks_itself_for_pip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    command = pip_download._command("a==1", tmp_path, tmp_path, (26, 0))
+    assert command[:4] == [sys.executable, "pip", "download", "a==1"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Makes of a checkout what people double-click: run `packaging/build.py`."""
