@@ -153,6 +153,16 @@ class AppPaths:
         return self.data_dir / "pictures"
 
     @property
+    def gallery_dir(self) -> Path:
+        """Pictures that were made here, each with its settings."""
+        return self.data_dir / "gallery"
+
+    @property
+    def gallery_thumbnails_dir(self) -> Path:
+        """Smaller ones of them, made anew when they are missing."""
+        return self.cache_dir / "gallery"
+
+    @property
     def measurements_file(self) -> Path:
         """Stored benchmark reports."""
         return self.data_dir / "measurements.json"

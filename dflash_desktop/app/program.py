@@ -140,6 +140,7 @@ class Program:
                 self._services.engine.stop(),
                 self._services.downloads.close(),
                 self._services.pictures.close(),
+                self._services.studio.close(),
             ]
         self._tasks.close()
         ends += [self._openings.close(), self._tasks.wait()]
@@ -160,6 +161,7 @@ class Program:
         services = Services(paths=self._paths, settings=self._settings)
         if self._is_first:  # else another window may still offer to undo
             services.conversations.empty_trash()
+            services.gallery.empty_trash()
             self._tasks.start(self._remove_orphaned_pictures(services))
         if services.downloads.transfers():
             services.downloads.begin()

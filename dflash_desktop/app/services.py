@@ -8,9 +8,11 @@ from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.downloads import open_downloads
 from dflash_desktop.services.engine import Engine
+from dflash_desktop.services.gallery_store import GalleryStore
 from dflash_desktop.services.hardware_probe import HardwareProbe
 from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.hub_reach import SettingsHubReach
+from dflash_desktop.services.image_studio import ImageStudio
 from dflash_desktop.services.library_upkeep import LibraryUpkeep
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.memory_watch import MemoryWatch
@@ -72,6 +74,14 @@ class Services:
             note_used=self.models.note_used,
             measurements=self.measurements,
         )
+        self.gallery = GalleryStore(paths.gallery_dir)
+        self.studio = ImageStudio(
+            engine=self.engine,
+            gallery=self.gallery,
+            choose_device=lambda: self.loading.chosen_device(settings.value.device),
+            compile_cache_dir=paths.compile_cache_dir,
+            note_used=self.models.note_used,
+        )
         self.tokens = TokenStore()
         self.hub = SettingsHubReach(settings=settings, tokens=self.tokens)
         self.downloads = open_downloads(
@@ -90,4 +100,4 @@ class Services:
         )
 
     def _folders_in_use(self) -> tuple[Path, ...]:
-        return self.loading.folders_in_use()
+        return (*self.loading.folders_in_use(), *self.studio.folders_in_use())

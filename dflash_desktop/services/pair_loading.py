@@ -83,7 +83,7 @@ class PairLoading:
         device, "devices_silent" when a driver hangs, "memory_running_out" before the machine
         stands still, and what the engine says of the files.
         """
-        chosen = await self._chosen(device)
+        chosen = await self.chosen_device(device)
         self._folders = folders
         if exact is None:
             exact = self._settings is not None and self._settings.value.exact_text
@@ -118,7 +118,8 @@ class PairLoading:
             if parse_version(report.key.runtime) == runtime and _is_on(device, report.key)
         )
 
-    async def _chosen(self, wanted: str) -> Device:
+    async def chosen_device(self, wanted: str) -> Device:
+        """The device that `wanted` means. Raises `AppError` as `load` does."""
         if normal_device_id(wanted) == _CPU:
             # Without asking the drivers: it must work when one of them hangs or crashes.
             return Device(_CPU, "")

@@ -38,11 +38,17 @@ class PictureMaking:
     def __init__(self, *, supervisor: EngineSupervisor, turn: asyncio.Lock) -> None:
         self._supervisor = supervisor
         self._turn = turn
+        self._is_busy = False
 
     @property
     def loaded(self) -> LoadedImageModel | None:
         """The model that makes pictures, while the engine holds one."""
         return self._supervisor.image_model
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the engine's job of now is one of these: only then `cancel` may be called."""
+        return self._is_busy
 
     async def load(
         self,
@@ -95,4 +101,8 @@ class PictureMaking:
     async def _in_turn(self) -> AsyncIterator[None]:
         async with self._turn:
             await self._supervisor.ready()
-            yield
+            self._is_busy = True
+            try:
+                yield
+            finally:
+                self._is_busy = False
