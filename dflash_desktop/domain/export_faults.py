@@ -252,8 +252,7 @@ def export_problem(
     of what it printed; `exit_code` is negative for a signal.
     """
     if code in _OWN:
-        headline, advice = _OWN[code]
-        return Problem(f"export_{code}", headline, advice, detail=raw, remedies=_LOG)
+        return own_problem(code, raw)
     if fault := _found(code, raw):
         return _problem(fault, raw)
     tail = "\n".join(log[-_LOG_LINES:])
@@ -272,6 +271,17 @@ def export_problem(
     return Problem(
         _NOT_SURE.code, _NOT_SURE.headline, _NOT_SURE.advice, detail=detail, remedies=_AGAIN
     )
+
+
+def own_problem(code: str, raw: str) -> Problem:
+    """The words for a fault that this program found itself. Raises `KeyError`."""
+    headline, advice = _OWN[code]
+    return Problem(f"export_{code}", headline, advice, detail=raw, remedies=_LOG)
+
+
+def knows(code: str) -> bool:
+    """Whether `own_problem` has words for it."""
+    return code in _OWN
 
 
 def _found(code: str, text: str) -> Fault | None:

@@ -55,7 +55,7 @@ def checkpoint_names(tensors: Iterable[str], layer_count: int) -> Mapping[str, s
     Raises `GgufError` unless every tensor of the model is there once and none is left over.
     """
     names = set(tensors)
-    _refuse_newer_kinds(names)
+    refuse_newer_kinds(names)
     found = {name: _checkpoint_name(name) for name in names - _LEFT_OUT}
     unknown = sorted(name for name, meant in found.items() if not meant)
     if unknown:
@@ -102,7 +102,7 @@ def draft_config(
                 "; older converters wrote others: convert the draft again with today's llama.cpp"
             )
         raise GgufError("gguf_architecture", f"it is built as {str(found)[:40]!r}, and {words}")
-    _refuse_newer_kinds(shapes)
+    refuse_newer_kinds(shapes)
     if _integer(values, "markov_rank", 0):
         raise GgufError("gguf_draft_kind", "it is a DSpark draft")
     hidden, heads = _integer(values, "embedding_length"), _integer(values, "attention.head_count")
@@ -191,7 +191,8 @@ def _windows(values: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _refuse_newer_kinds(names: Iterable[str]) -> None:
+def refuse_newer_kinds(names: Iterable[str]) -> None:
+    """Raises `GgufError` for tensors that only a DFlash 2 or DSpark draft has."""
     for kind, marks in _NEWER_KINDS.items():
         if any(part.startswith(marks) for name in names for part in name.split(".")):
             raise GgufError("gguf_draft_kind", f"it is {kind}")

@@ -30,11 +30,11 @@ def look_at_gguf(path: Path) -> GgufFile:
     """
     current = path
     try:
-        first = _header(path)
+        first = read_header(path)
         parts = (path, *_other_parts(path, first))
         headers = [first]
         for current in parts[1:]:
-            headers += [_header(current)]
+            headers += [read_header(current)]
         current = path
         model = gguf_model(first, tuple(headers[1:]))
         size = sum(part.stat().st_size for part in parts)
@@ -45,7 +45,8 @@ def look_at_gguf(path: Path) -> GgufFile:
     return GgufFile(parts, size, model)
 
 
-def _header(path: Path) -> GgufHeader:
+def read_header(path: Path) -> GgufHeader:
+    """The head of one file, checked. Raises `GgufError` and `OSError`."""
     if stat.S_ISFIFO(path.stat().st_mode):  # opening it would wait for somebody who writes
         raise GgufError("gguf_not_gguf", "it is no ordinary file")
     with path.open("rb") as file:
