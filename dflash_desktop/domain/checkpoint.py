@@ -20,6 +20,8 @@ _NEWER_DRAFTS: Final = (
 )
 """By the class that config.json names, or by tensors that only this kind has."""
 
+_UNPACKED_BY_EXPORTER: Final = ("", "mxfp4")
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -68,6 +70,8 @@ def recipe_for(checkpoint: Checkpoint, role: ExportRole) -> Recipe:
     """
     if checkpoint.is_openvino:
         raise AppError(_exported_already(checkpoint))
+    if checkpoint.packed_by not in _UNPACKED_BY_EXPORTER:
+        raise AppError(_packed(checkpoint))
     kind = checkpoint.draft_kind()
     if role is ExportRole.DRAFT:
         if kind is None:
@@ -111,6 +115,15 @@ def _exported_already(checkpoint: Checkpoint) -> Problem:
         headline=f"“{checkpoint.name}” is an OpenVINO model already.",
         advice="It needs no export: add it to the models.",
         remedies=(Remedy.ADD_MODEL,),
+    )
+
+
+def _packed(checkpoint: Checkpoint) -> Problem:
+    return Problem(
+        code="export_quantized",
+        headline=f"“{checkpoint.name}” holds packed weights ({checkpoint.packed_by}).",
+        advice="The export tools do not unpack them, and packing them again would lose more. "
+        "Choose the original with 16-bit weights.",
     )
 
 

@@ -32,7 +32,7 @@ def is_weights(path: str) -> bool:
 
 def is_looked_at(path: str, size_bytes: int) -> bool:
     """Whether it is fetched before the plan, to know what the repository holds."""
-    return path.endswith(_SMALL) and size_bytes <= _SMALL_LIMIT_BYTES and "tokenizer.json" != path
+    return path.endswith(_SMALL) and size_bytes <= _SMALL_LIMIT_BYTES and path != "tokenizer.json"
 
 
 def _is_doubled(path: str) -> bool:

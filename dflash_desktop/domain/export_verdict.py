@@ -81,11 +81,12 @@ def judge(need: ExportNeed, room: ExportRoom) -> tuple[ExportVerdict, tuple[str,
 def _memory_reasons(need: ExportNeed, room: ExportRoom) -> tuple[str, ...]:
     left = room.commit_left_bytes
     if left is not None and left < need.peak_bytes:
-        return (
+        words = (
             f"Windows can promise {format_bytes(max(0, left))} more memory, and the export asks "
             f"for {format_bytes(need.peak_bytes)}. Let Windows manage the size of the paging "
-            "file, or close other programs.",
+            "file, or close other programs."
         )
+        return (words,)
     most = room.memory_free_bytes + room.swap_free_bytes // 2 - _LAST_BYTES
     if need.peak_bytes <= most:
         return ()

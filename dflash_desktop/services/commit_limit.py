@@ -1,4 +1,4 @@
-"""How much memory Windows still promises: what a program asks for counts, used or not (case 36)."""
+"""How much memory Windows still promises: what programs ask for counts, used or not (case 36)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ def commit_left_bytes() -> int | None:
 
     None where nothing is limited that way, or the system does not tell.
     """
-    if sys.platform != "win32":
-        return None
-    status = _MemoryStatus()
-    status.length = ctypes.sizeof(status)
-    if not ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(ctypes.byref(status)):
-        return None
-    return int(status.available_commit)
+    if sys.platform == "win32":
+        status = _MemoryStatus()
+        status.length = ctypes.sizeof(status)
+        if ctypes.WinDLL("kernel32").GlobalMemoryStatusEx(ctypes.byref(status)):
+            return int(status.available_commit)
+    return None
 
 
 class _MemoryStatus(ctypes.Structure):

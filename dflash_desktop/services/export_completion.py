@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from dflash_desktop import __version__
-from dflash_desktop.domain.export_recipes import PROGRAM, placed
-from dflash_desktop.domain.export_request import ExportRole, SourceKind, WeightFormat
+from dflash_desktop.domain.export_names import item_name, source_name
+from dflash_desktop.domain.export_request import ExportRole, WeightFormat
 from dflash_desktop.domain.model_card import CardFacts, model_card
 from dflash_desktop.domain.model_facts import ModelKind
 from dflash_desktop.domain.shell_words import Shell, command_line
@@ -53,7 +53,11 @@ def complete_exported(
     facts = inspect_model(folder)
     name = item_name(item)
     versions = _versions(facts)
-    commands = _public_commands(plan, item)
+    commands = [
+        step.command
+        for step in plan.steps
+        if step.command and item_of(plan, step).role is item.role
+    ]
     fetch = _fetch_of(plan, item.source)
     _write_json(
         folder / EXPORT_SOURCE_NAME,
@@ -83,19 +87,6 @@ def complete_exported(
     write_atomically(folder / _CARD, model_card(card).encode())
 
 
-def item_name(item: ExportItem) -> str:
-    """What the exported model is called: its source, its format, and that it is for OpenVINO."""
-    return f"{source_name(item.source)}-{item.weight_format}-ov"
-
-
-def source_name(source: ExportSource) -> str:
-    """The last part of a repository's or a folder's name: never where it lies."""
-    if source.kind is SourceKind.HUB or source.path is None:
-        return source.repo_id.rpartition("/")[2]
-    path = source.path
-    return path.stem if source.kind is SourceKind.GGUF else path.name
-
-
 def weights_words(item: ExportItem, plan: ExportPlan) -> str:
     """ "int4, groups of 64, all layers"."""
     if item.weight_format is not WeightFormat.INT4:
@@ -104,19 +95,6 @@ def weights_words(item: ExportItem, plan: ExportPlan) -> str:
     size = command[command.index("--group-size") + 1] if "--group-size" in command else ""
     words = [str(item.weight_format), *([f"groups of {size}"] if size else [])]
     return ", ".join([*words, *(["all layers"] if item.all_layers else [])])
-
-
-def _public_commands(plan: ExportPlan, item: ExportItem) -> list[tuple[str, ...]]:
-    """The item's commands with names in place of this machine's folders."""
-    name, made = item_name(item), []
-    source = item.source.repo_id or source_name(item.source)
-    for step in plan.steps:
-        if step.command and item_of(plan, step) is item:
-            is_preparation = step.command[: len(PROGRAM)] == PROGRAM
-            output = f"{name}-checkpoint" if is_preparation else name
-            made.append(placed(step.command, source=source, output=output))
-            source = output
-    return made
 
 
 def _without_paths(fields: dict[str, Any]) -> dict[str, Any]:

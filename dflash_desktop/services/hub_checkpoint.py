@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.checkpoint import Checkpoint
 from dflash_desktop.domain.checkpoint_files import is_looked_at, wanted_files
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.transfer import RepoPlan, RepoRequest, incoming_folder_name
@@ -26,7 +27,6 @@ from dflash_desktop.workers.fetch_messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dflash_desktop.domain.checkpoint import Checkpoint
     from dflash_desktop.domain.export_request import ExportSource
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.services.transfer_world import HubReach
