@@ -21,12 +21,17 @@ DRAFT_WORDS = {
 
 
 def speed_line(stats: GenerationStats, speedup: float | None) -> str:
-    """The line under an answer: "48.2 tok/s · 2.40x · first word 0.21 s · 312 tokens"."""
+    """The line under an answer: "48.2 tok/s · 2.40x · first word 0.21 s · 312 tokens".
+
+    After a question with pictures, the time that turning them into tokens took stands in it, too.
+    """
     parts = []
     if stats.tokens_per_second is not None:
         parts.append(format_rate(stats.tokens_per_second))
     if speedup is not None:
         parts.append(format_speedup(speedup))
+    if stats.picture_seconds:
+        parts.append(f"pictures {format_seconds(stats.picture_seconds)}")
     if stats.tokens:
         parts.append(f"first word {format_seconds(stats.first_token_seconds)}")
         parts.append("1 token" if stats.tokens == 1 else f"{stats.tokens:,} tokens")
@@ -36,6 +41,11 @@ def speed_line(stats: GenerationStats, speedup: float | None) -> str:
 def speed_explanation(stats: GenerationStats, message: Message | None = None) -> str:
     """The tooltip of that line: how the tokens came about, and what the draft did."""
     lines = [f"{stats.prompt_tokens:,} tokens of prompt, {stats.steps:,} steps of the target."]
+    if stats.picture_tokens:
+        lines.append(
+            f"{stats.picture_tokens:,} of the prompt's tokens are pictures; making them took "
+            f"{format_seconds(stats.picture_seconds)}."
+        )
     if stats.tokens_per_step is not None and stats.assistant_tokens:
         share = stats.accepted_share
         accepted = f", {share:.0%} of the draft's proposals accepted" if share is not None else ""

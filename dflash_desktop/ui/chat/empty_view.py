@@ -62,12 +62,19 @@ class EmptyView(QWidget):
         rows.addStretch(2)
         rows.addWidget(column, alignment=Qt.AlignmentFlag.AlignHCenter)
         rows.addStretch(3)
+        self._has_pictures = False
         self.show_model("", "")
+
+    def show_has_pictures(self, has_pictures: bool) -> None:
+        """With pictures attached there is a question already, and the room is needed."""
+        self._has_pictures = has_pictures
+        self._questions.setVisible(self._has_model and not has_pictures)
 
     def show_model(self, title: str, note: str) -> None:
         """Which model answers here; "" while none is loaded, and then `note` says why."""
         self._heading.show_text(f"Ask {title}" if title else "No model is loaded yet")
         self._words.show_text(note or "It runs on this machine. Nothing you write leaves it.")
-        self._questions.setVisible(bool(title))
+        self._has_model = bool(title)
+        self._questions.setVisible(self._has_model and not self._has_pictures)
         self._set_up.setVisible(not title)
         self._others.setVisible(bool(title))

@@ -145,6 +145,11 @@ class ChatPane(QWidget):
         self.composer.show_blocked("" if title else note)
         self.composer.show_sight(title, sees_pictures=sees_pictures)
 
+    def show_pictures(self, count: int, *, is_preparing: bool) -> None:
+        """How many pictures go with the next message."""
+        self.composer.show_pictures(count, is_preparing=is_preparing)
+        self._empty.show_has_pictures(count > 0)
+
     def show_question(self, question: Message) -> None:
         """The person's message was taken."""
         self.transcript.add_question(question)

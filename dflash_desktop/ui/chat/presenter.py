@@ -256,7 +256,7 @@ class ChatPresenter:
         self._pane.focus_composer()
 
     def _show_attachments(self) -> None:
-        self._pane.composer.show_pictures(
+        self._pane.show_pictures(
             self.attachments.count, is_preparing=self.attachments.is_preparing
         )
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from dflash_desktop.ui.pictures.attachment_card import AttachmentCard, AttachmentState
+from dflash_desktop.ui.theme import GAP_SMALL, GAP_TINY
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from dflash_desktop.ui.theme import Theme
 
+SHOWN_LINES: Final = 2
+"""More scroll: the message itself must stay in sight in the smallest window."""
 
-class AttachmentBar(QWidget):
+_CARD_WIDTH_PX: Final = 220
+
+
+class AttachmentBar(QScrollArea):
     """Hidden while there are none.
 
     Signals: `opened(int)`, `removed(int)` with the key, `moved(int, int)` with key and new place.
@@ -30,7 +38,14 @@ class AttachmentBar(QWidget):
         self._cards: dict[int, AttachmentCard] = {}
         self._order: tuple[int, ...] = ()
         self._row = FlowRow()
-        self.setLayout(self._row)
+        self._inside = QWidget()
+        self._inside.setProperty("surface", "none")
+        self._inside.setLayout(self._row)
+        self.setWidget(self._inside)
+        self.setWidgetResizable(True)
+        self.setProperty("kind", "bare")
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName("Attached pictures")
         self.hide()
 
@@ -55,11 +70,33 @@ class AttachmentBar(QWidget):
         """Put the focus on a card, if it is there."""
         if key in self._cards:
             self._cards[key].thumbnail.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.ensureWidgetVisible(self._cards[key], 0, 0)
 
     @property
     def cards(self) -> tuple[AttachmentCard, ...]:
         """The cards in their order."""
         return tuple(self._cards[key] for key in self._order)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """As many columns as there is room for."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if not self._order:
+            return
+        count, gap = len(self._order), GAP_SMALL
+        width = self.width()
+        columns = max(1, (width + gap) // (_CARD_WIDTH_PX + gap))
+        lines = -(-count // columns)
+        if lines > SHOWN_LINES:
+            width -= self.verticalScrollBar().sizeHint().width()
+        card_width = (width - (columns - 1) * gap) // columns
+        for card in self._cards.values():
+            card.setFixedWidth(card_width)
+        height = max(card.sizeHint().height() for card in self._cards.values())
+        shown = min(lines, SHOWN_LINES)
+        self.setFixedHeight(shown * height + (shown - 1) * gap + GAP_TINY)
 
     def _made(self, state: AttachmentState) -> AttachmentCard:
         card, key = AttachmentCard(state, theme=self._theme), state.key
@@ -82,7 +119,7 @@ class AttachmentBar(QWidget):
                 QWidget.setTabOrder(last, card.thumbnail)
             last = card.thumbnail
         self._row.invalidate()
-        self.updateGeometry()
+        self._fit()
 
     def _on_removed(self, key: int) -> None:
         """The focus goes to the neighbour, so that several can be removed by key."""
@@ -100,7 +137,7 @@ class AttachmentBar(QWidget):
 
     def _on_dragged(self, key: int, at: QPoint) -> None:
         """The dragged card takes the place of the one that it is over, at once."""
-        here = self.mapFromGlobal(at)
+        here = self._inside.mapFromGlobal(at)
         for place, other in enumerate(self._order):
             if other != key and self._cards[other].geometry().contains(here):
                 self.moved.emit(key, place)

@@ -20,7 +20,6 @@ from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
-CARD_WIDTH_PX: Final = 224
 _SIDE_PX: Final = 48
 _KEYS: Final = "Enter opens it, Alt and the arrow keys move it, Delete removes it."
 
@@ -51,7 +50,6 @@ class AttachmentCard(SurfaceFrame):
         super().__init__(Surface.CARD)
         self._pressed_at: QPoint | None = None
         self._is_dragged = False
-        self.setFixedWidth(CARD_WIDTH_PX)
         self.thumbnail = PictureThumbnail(side_px=_SIDE_PX, theme=theme)
         self.thumbnail.setAccessibleDescription(_KEYS)
         self.thumbnail.clicked.connect(self.opened)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QBuffer, QIODevice, QObject, Signal
 from PySide6.QtGui import QImage
 
-from dflash_desktop.domain.pictures import MAX_PICTURES, Picture, size_words
+from dflash_desktop.domain.pictures import MAX_PICTURES, Picture
 from dflash_desktop.domain.problems import AppError, Problem, Severity
 from dflash_desktop.ui.pictures.attachment_card import AttachmentState
-from dflash_desktop.ui.pictures.shown_picture import picture_facts, shown_picture
+from dflash_desktop.ui.pictures.shown_picture import picture_caption, picture_facts, shown_picture
 from dflash_desktop.ui.pictures.viewer import PictureViewer
 from dflash_desktop.ui.tasks import TaskScope
 
@@ -168,11 +168,10 @@ class Attachments(QObject):
         picture = attachment.picture
         if picture is None:
             return AttachmentState(attachment.key, attachment.title, PREPARING)
-        caption = size_words(picture.width, picture.height)
         return AttachmentState(
             key=attachment.key,
             title=picture.title,
-            caption=f"{caption} · {picture.notes[0]}" if picture.notes else caption,
+            caption=picture_caption(picture),
             explanation="\n".join(
                 filter(None, (picture.title, picture_facts(picture), picture.alt_text))
             ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.icons import IconName
@@ -43,6 +43,8 @@ class PictureCanvas(QWidget):
         self._centre = QPointF()  # the point of the picture in the middle of the widget
         self._grabbed_at: QPointF | None = None
         self.setMinimumSize(120, 80)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # its keys are the viewer's
         theme.changed.connect(self.update)
 
     @property

@@ -48,6 +48,14 @@ def picture_facts(picture: Picture) -> str:
     return " ".join((sizes, *picture.notes))
 
 
+def picture_caption(picture: Picture) -> str:
+    """The same in a few words, for a card: the size, and whether there is more to read."""
+    seen = size_words(picture.width, picture.height)
+    if not picture.notes:
+        return seen
+    return f"{seen} · {'1 note' if len(picture.notes) == 1 else f'{len(picture.notes)} notes'}"
+
+
 def picture_name(picture: Picture) -> str:
     """What a screen reader says: the description, or else the file's name."""
     return picture.alt_text or picture.title

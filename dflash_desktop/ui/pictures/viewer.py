@@ -20,7 +20,7 @@ from dflash_desktop.ui.widgets.labels import ElidedLabel, Label, name_label
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QImage, QKeyEvent
 
     from dflash_desktop.ui.pictures.shown_picture import ShownPicture
     from dflash_desktop.ui.theme import Theme
@@ -43,6 +43,7 @@ class PictureViewer(QDialog):
         super().__init__(parent)
         self._pictures: tuple[ShownPicture, ...] = ()
         self._index = 0
+        self._edits_alt_text = False
         self._loads = TaskScope(owner=self, on_problem=lambda _: None)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Picture")
@@ -84,23 +85,38 @@ class PictureViewer(QDialog):
     def open_at(
         self, pictures: tuple[ShownPicture, ...], index: int, *, edits_alt_text: bool = False
     ) -> None:
-        """Open over the parent's window with one of these; the others are a key away."""
-        self._pictures = pictures
-        self._alt.setVisible(edits_alt_text)
-        self._alt_label.setVisible(edits_alt_text)
-        self._alt_words.setVisible(not edits_alt_text)
-        for button in (self._back, self._on):
-            button.setVisible(len(pictures) > 1)
-        self._place.setVisible(len(pictures) > 1)
+        """Open over the parent's window with one of these; the others are a key away.
+
+        Needs the running loop, in which the picture is read.
+        """
         parent = self.parentWidget()
         window = parent.window() if parent is not None else None
         self.resize(*_DEFAULT)
         if window is not None:
             self.resize(window.size())
             self.move(window.pos())
+        self.show_place(pictures, index, edits_alt_text=edits_alt_text)
         self.open()
         self.canvas.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._go(index)
+        self._load_shown()
+
+    def show_place(
+        self, pictures: tuple[ShownPicture, ...], index: int, *, edits_alt_text: bool = False
+    ) -> None:
+        """Everything about a picture but the picture itself."""
+        self._pictures = pictures
+        self._edits_alt_text = edits_alt_text
+        self._alt.setVisible(edits_alt_text)
+        self._alt_label.setVisible(edits_alt_text)
+        for widget in (self._back, self._on, self._place):
+            widget.setVisible(len(pictures) > 1)
+        self._show_index(index)
+
+    def show_levels(self, levels: tuple[QImage, ...]) -> None:
+        """The picture itself, or that it cannot be had."""
+        self.canvas.show_levels(levels, is_missing=not levels)
+        if not levels:
+            self._facts.show_text("The file of this picture is missing or cannot be read.")
 
     @property
     def index(self) -> int:
@@ -141,8 +157,11 @@ class PictureViewer(QDialog):
         }
 
     def _go(self, index: int) -> None:
-        if not 0 <= index < len(self._pictures):
-            return
+        if 0 <= index < len(self._pictures) and index != self._index:
+            self._show_index(index)
+            self._load_shown()
+
+    def _show_index(self, index: int) -> None:
         self._index = index
         picture = self._pictures[index]
         self.setWindowTitle(picture.title)
@@ -151,21 +170,20 @@ class PictureViewer(QDialog):
         self._facts.show_text(picture.facts)
         self._alt.setText(picture.alt_text)
         self._alt_words.show_text(picture.alt_text)
-        self._alt_words.setVisible(bool(picture.alt_text) and self._alt.isHidden())
+        self._alt_words.setVisible(bool(picture.alt_text) and not self._edits_alt_text)
         self.canvas.setAccessibleName(picture.alt_text or picture.title)
         self._back.setEnabled(index > 0)
         self._on.setEnabled(index < len(self._pictures) - 1)
         self.canvas.show_levels(())
         self._show_scale(None)
-        self._loads.cancel_all()
-        self._loads.start(self._load(picture))
         self.shown.emit(index)
 
+    def _load_shown(self) -> None:
+        self._loads.cancel_all()
+        self._loads.start(self._load(self._pictures[self._index]))
+
     async def _load(self, picture: ShownPicture) -> None:
-        levels = await asyncio.to_thread(read_levels, picture.path, colour_space_of(self))
-        self.canvas.show_levels(levels, is_missing=not levels)
-        if not levels:
-            self._facts.show_text("The file of this picture is missing or cannot be read.")
+        self.show_levels(await asyncio.to_thread(read_levels, picture.path, colour_space_of(self)))
 
     def _show_scale(self, scale: float | None) -> None:
         """None while there is nothing to be scaled."""
