@@ -67,6 +67,28 @@ def no_such_export() -> Problem:
     )
 
 
+def not_started(detail: str) -> Problem:
+    """The program of a step is not there, or may not run."""
+    return Problem(
+        code="step_not_started",
+        headline="The exporter could not be started.",
+        advice="Repair the export environment, then let the export go on.",
+        detail=detail,
+        remedies=(Remedy.RETRY, Remedy.OPEN_LOG),
+    )
+
+
+def guard_ended(detail: str) -> Problem:
+    """Somebody ended the guard, so the step was ended too."""
+    return Problem(
+        code="guard_ended",
+        headline="The memory guard was ended from outside, so the export was stopped.",
+        advice="Nothing of it runs any more. Let it go on: finished stages are kept.",
+        detail=detail,
+        remedies=(Remedy.RETRY, Remedy.OPEN_LOG),
+    )
+
+
 def internal(detail: str) -> Problem:
     """A mistake of the program."""
     return Problem(

@@ -36,7 +36,7 @@ class ProcessTree:
         memory_limit_bytes: int | None = None,
     ) -> None:
         self._process = _start(argv, env, error_output)
-        self._job = _KillOnCloseJob(self._process, memory_limit_bytes)
+        self._job = _job_of(self._process, memory_limit_bytes)
         self._lock = threading.Lock()
         self._is_reaped = False
         self.pipe_in = cast("BinaryIO", self._process.stdin)
@@ -119,8 +119,7 @@ class ProcessTree:
 
 
 if sys.platform == "win32":
-    import ctypes
-    from ctypes import wintypes
+    from dflash_desktop.workers.windows_job import KillOnCloseJob
 
     _FORCE_OFF_FEEDBACK: Final = 0x80
 
@@ -141,81 +140,18 @@ if sys.platform == "win32":
             creationflags=subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP,
         )
 
-    class _BasicLimits(ctypes.Structure):
-        _fields_ = (
-            ("PerProcessUserTimeLimit", wintypes.LARGE_INTEGER),
-            ("PerJobUserTimeLimit", wintypes.LARGE_INTEGER),
-            ("LimitFlags", wintypes.DWORD),
-            ("MinimumWorkingSetSize", ctypes.c_size_t),
-            ("MaximumWorkingSetSize", ctypes.c_size_t),
-            ("ActiveProcessLimit", wintypes.DWORD),
-            ("Affinity", ctypes.c_size_t),
-            ("PriorityClass", wintypes.DWORD),
-            ("SchedulingClass", wintypes.DWORD),
-        )
-
-    class _ExtendedLimits(ctypes.Structure):
-        _fields_ = (
-            ("BasicLimitInformation", _BasicLimits),
-            ("IoInfo", ctypes.c_ulonglong * 6),
-            ("ProcessMemoryLimit", ctypes.c_size_t),
-            ("JobMemoryLimit", ctypes.c_size_t),
-            ("PeakProcessMemoryUsed", ctypes.c_size_t),
-            ("PeakJobMemoryUsed", ctypes.c_size_t),
-        )
-
-    _EXTENDED_LIMIT_INFORMATION: Final = 9
-    _KILL_ON_JOB_CLOSE: Final = 0x2000
-    _PROCESS_MEMORY: Final = 0x100
-    _kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
-    _kernel32.CreateJobObjectW.restype = wintypes.HANDLE
-    _kernel32.CreateJobObjectW.argtypes = (wintypes.LPVOID, wintypes.LPCWSTR)
-    _kernel32.SetInformationJobObject.argtypes = (
-        wintypes.HANDLE,
-        ctypes.c_int,
-        wintypes.LPVOID,
-        wintypes.DWORD,
-    )
-    _kernel32.AssignProcessToJobObject.argtypes = (wintypes.HANDLE, wintypes.HANDLE)
-    _kernel32.TerminateJobObject.argtypes = (wintypes.HANDLE, wintypes.UINT)
-    _kernel32.CloseHandle.argtypes = (wintypes.HANDLE,)
-
-    class _KillOnCloseJob:
-        """A job object: when its last handle closes, as when we die, all in it are ended.
-
-        Raises `OSError` when Windows refuses the job; the child is then killed.
-        """
-
-        def __init__(
-            self, process: subprocess.Popen[bytes], memory_limit_bytes: int | None
-        ) -> None:
-            self._handle = _kernel32.CreateJobObjectW(None, None)
-            limits = _ExtendedLimits()
-            limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
-            if memory_limit_bytes is not None:
-                limits.BasicLimitInformation.LimitFlags |= _PROCESS_MEMORY
-                limits.ProcessMemoryLimit = memory_limit_bytes
-            is_set = self._handle and _kernel32.SetInformationJobObject(
-                self._handle,
-                _EXTENDED_LIMIT_INFORMATION,
-                ctypes.byref(limits),
-                ctypes.sizeof(limits),
-            )
-            handle = int(process._handle)  # type: ignore[attr-defined]  # there is no public name
-            if not is_set or not _kernel32.AssignProcessToJobObject(self._handle, handle):
-                error = ctypes.WinError(ctypes.get_last_error())
-                process.kill()
-                process.communicate()
-                self.close()
-                raise error
-
-        def terminate(self) -> None:
-            _kernel32.TerminateJobObject(self._handle, 1)
-
-        def close(self) -> None:
-            if self._handle:
-                _kernel32.CloseHandle(self._handle)
-                self._handle = None
+    def _job_of(
+        process: subprocess.Popen[bytes], process_memory_bytes: int | None
+    ) -> KillOnCloseJob:
+        """Raises `OSError` when Windows refuses the job; the child is then killed."""
+        try:
+            # There is no public name for the handle.
+            handle = int(process._handle)  # type: ignore[attr-defined]  # see above
+            return KillOnCloseJob(handle, process_memory_bytes=process_memory_bytes)
+        except OSError:
+            process.kill()
+            process.communicate()
+            raise
 
 else:
 
@@ -232,13 +168,11 @@ else:
             start_new_session=True,
         )
 
-    class _KillOnCloseJob:
+    class _NoJob:
         """Only Windows has these; on Linux the worker asks the kernel itself."""
-
-        def __init__(
-            self, process: subprocess.Popen[bytes], memory_limit_bytes: int | None
-        ) -> None:
-            pass
 
         def close(self) -> None:
             pass
+
+    def _job_of(process: subprocess.Popen[bytes], process_memory_bytes: int | None) -> _NoJob:
+        return _NoJob()

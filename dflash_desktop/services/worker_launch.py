@@ -83,6 +83,14 @@ class WorkerLauncher:
             log_file=self._log_dir / "probe.log",
         )
 
+    def guard(self) -> WorkerCommand:
+        """The guard: runs one step of an export, and ends it before the machine suffers."""
+        return WorkerCommand(
+            argv=_argv("dflash_desktop.workers.export_guard", "guard"),
+            env=worker_environment(),
+            log_file=self._log_dir / "guard.log",
+        )
+
     def self_test(self) -> WorkerCommand:
         """What looks whether this installation of the engine is whole; it speaks no protocol."""
         return WorkerCommand(

@@ -18,6 +18,7 @@ from dflash_desktop.workers.failures import failed
 from dflash_desktop.workers.fetch_messages import FetchRepos, FetchWheelMember, PlanRepos
 from dflash_desktop.workers.generation_steps import LastStep, PrefillStep, TokenStep
 from dflash_desktop.workers.gguf_conversion import convert_gguf
+from dflash_desktop.workers.guard_messages import EndStep, GuardStep, HoldStep
 from dflash_desktop.workers.image_jobs import ImageJobs
 from dflash_desktop.workers.picture_messages import MakeThumbnail, PreparePicture
 from dflash_desktop.workers.prompt import PromptBuilder
@@ -53,6 +54,9 @@ _NOT_JOBS_OF_THIS_WORKER = (
     FetchRepos,
     PreparePicture,
     MakeThumbnail,
+    GuardStep,
+    HoldStep,
+    EndStep,
     protocol.Cancel,
     protocol.Ping,
     protocol.Shutdown,

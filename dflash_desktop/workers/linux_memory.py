@@ -23,17 +23,23 @@ class ProcessMemory:
 def process_memory(pid: int, root: Path = Path("/")) -> ProcessMemory | None:
     """The memory of one process now; None if it is gone or not ours."""
     folder = root / "proc" / str(pid)
-    own = _kib_of(folder / "status", _OWN)
+    own = kib_fields(folder / "status", _OWN)
     if own is None:
         return None
     card, system = _on_graphics(folder / "fdinfo")
     return ProcessMemory(own, card, system)
 
 
-def _kib_of(status: Path, names: tuple[str, ...]) -> int | None:
-    fields = _fields(status)
+def kib_fields(status: Path, names: tuple[str, ...]) -> int | None:
+    """The sum of these fields of a file of /proc in bytes; None if it has none of them."""
+    fields = byte_fields(status)
     found = [fields[name] for name in names if name in fields]
-    return sum(map(_bytes, found)) if found else None
+    return sum(found) if found else None
+
+
+def byte_fields(file: Path) -> dict[str, int]:
+    """All "Name: 123 kB" of a file of /proc in bytes; none of one that cannot be read."""
+    return {name: _bytes(value) for name, value in _fields(file).items()}
 
 
 def _on_graphics(folder: Path) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """`dflash-engine [engine|fetch|leash PROGRAM …|pictures|pip …|probe|self-test]`."""
+    """`dflash-engine [engine|fetch|guard|leash PROGRAM …|pictures|pip …|probe|self-test]`."""
     match sys.argv[1:2]:
         case ["fetch"]:
             from dflash_desktop.workers.fetch import main as run
@@ -16,6 +16,8 @@ def main() -> None:
             from dflash_desktop.workers.pictures import main as run
         case ["probe"]:
             from dflash_desktop.workers.probe import main as run
+        case ["guard"]:
+            from dflash_desktop.workers.export_guard import main as run
         case ["pip"]:
             # A frozen program has no Python that could be asked for "-m pip".
             sys.exit(_pip(sys.argv[2:]))

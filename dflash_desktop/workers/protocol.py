@@ -33,6 +33,14 @@ from dflash_desktop.workers.fetch_messages import (
     ReposPlanned,
     Transfer,
 )
+from dflash_desktop.workers.guard_messages import (
+    EndStep,
+    GuardStep,
+    HoldStep,
+    StepEnded,
+    StepMemory,
+    StepSaid,
+)
 from dflash_desktop.workers.picture_messages import (
     MakeThumbnail,
     PicturePrepared,
@@ -197,6 +205,9 @@ Command = (
     | FetchRepos
     | PreparePicture
     | MakeThumbnail
+    | GuardStep
+    | HoldStep
+    | EndStep
     | Cancel
     | Unload
     | Ping
@@ -383,6 +394,9 @@ Event = (
     | ReposFetched
     | PicturePrepared
     | ThumbnailMade
+    | StepSaid
+    | StepMemory
+    | StepEnded
     | Failed
     | Unloaded
     | Pong

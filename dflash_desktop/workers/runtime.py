@@ -49,18 +49,21 @@ class WorkerRuntime:
         self._job_lock = threading.Lock()
         self._open_jobs: set[int] = set()
         self._cancelled_jobs: set[int] = set()
+        self._before_exit: Callable[[], None] = lambda: None
 
     @classmethod
-    def claim(cls, worker: str) -> WorkerRuntime:
+    def claim(cls, worker: str, *, tidies_up: bool = False) -> WorkerRuntime:
         """Take standard input and output for the protocol, and set this process up as a worker.
 
         Afterwards a `print`, native code or a progress bar writes to standard error, and nobody
-        reads commands by accident.
+        reads commands by accident. A worker that `tidies_up` after others is ended neither with
+        its parent nor first when memory runs out: the closed pipe tells it to.
         """
-        end_with_parent()
+        if not tidies_up:
+            end_with_parent()
+            _be_first_when_memory_runs_out()
         commands, events = _claim_pipes()
         faulthandler.enable()
-        _be_first_when_memory_runs_out()
         # Importing openvino_genai imports the telemetry package too; with None in its place the
         # import fails, which openvino takes for "not installed".
         sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]  # what import checks
@@ -74,20 +77,27 @@ class WorkerRuntime:
                 self._events.write(frame)
                 self._events.flush()
         except OSError:
-            os._exit(EXIT_ORPHANED)
+            self._leave(EXIT_ORPHANED)
 
     def is_cancelled(self, job: int) -> bool:
         """Whether the parent asked to stop this job; ask between units of work."""
         with self._job_lock:
             return job in self._cancelled_jobs
 
-    def serve(self, run_job: Callable[[Command], None], *, hello_runtime: str = "") -> NoReturn:
+    def serve(
+        self,
+        run_job: Callable[[Command], None],
+        *,
+        hello_runtime: str = "",
+        before_exit: Callable[[], None] = lambda: None,
+    ) -> NoReturn:
         """Say hello, then run one job after the other on this thread until the parent ends it.
 
         `run_job` answers with `send`. What it raises becomes `Failed`: "out_of_memory" (tainted)
         for a `MemoryError`, which is also what native code's `std::bad_alloc` turns into, else
         "worker_error".
         """
+        self._before_exit = before_exit
         self.send(Hello(PROTOCOL_VERSION, self._worker, os.getpid(), hello_runtime))
         threading.Thread(target=self._read_commands, name="commands", daemon=True).start()
         while True:
@@ -118,10 +128,16 @@ class WorkerRuntime:
                 self._take(decode_command(frame[0]))
         except ProtocolError:
             traceback.print_exc()
-            os._exit(EXIT_BAD_INPUT)
+            self._leave(EXIT_BAD_INPUT)
         except OSError:
             traceback.print_exc()
-        os._exit(EXIT_ORPHANED)
+        self._leave(EXIT_ORPHANED)
+
+    def _leave(self, code: int) -> NoReturn:
+        try:
+            self._before_exit()
+        finally:
+            os._exit(code)
 
     def _take(self, command: Command) -> None:
         match command:
@@ -132,7 +148,7 @@ class WorkerRuntime:
                     if job in self._open_jobs:
                         self._cancelled_jobs.add(job)
             case Shutdown():
-                os._exit(EXIT_ORPHANED)
+                self._leave(EXIT_ORPHANED)
             case _:
                 with self._job_lock:
                     self._open_jobs.add(command.job)
