@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dflash_desktop.services.check_history import CheckHistory
     from dflash_desktop.services.downloads import Downloads
     from dflash_desktop.services.engine import Engine
+    from dflash_desktop.services.export_environments import ExportEnvironments
+    from dflash_desktop.services.export_planning import ExportPlanning
     from dflash_desktop.services.hardware_probe import HardwareProbe
     from dflash_desktop.services.library_upkeep import LibraryUpkeep
     from dflash_desktop.services.measurement_store import MeasurementStore
@@ -106,6 +108,27 @@ class CommandContext:
             library=self.models,
             hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
             explain=hub_problem,
+        )
+
+    @cached_property
+    def exporters(self) -> ExportEnvironments:
+        """The export environments of this installation."""
+        from dflash_desktop.services.export_environments import ExportEnvironments
+
+        return ExportEnvironments(paths=self.paths)
+
+    @cached_property
+    def export_planning(self) -> ExportPlanning:
+        """What says before an export what it takes."""
+        from dflash_desktop.services.export_planning import open_export_planning
+        from dflash_desktop.services.hub_reach import SettingsHubReach
+
+        return open_export_planning(
+            paths=self.paths,
+            launcher=self.launcher,
+            hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
+            environments=self.exporters,
+            reserve_bytes=lambda: self.settings.value.memory_reserve_bytes,
         )
 
     @cached_property

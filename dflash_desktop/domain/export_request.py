@@ -49,6 +49,9 @@ class ExportItem:
     weight_format: WeightFormat
     group_size: int | None = None  # of int4; None: 128, or the largest that divides the width
     all_layers: bool = False  # of int4 drafts: the last matrix, too
+    reference: Path | None = (
+        None  # of a GGUF draft: the checkpoint it was made from, if it is here
+    )
 
 
 @dataclass(frozen=True, slots=True)

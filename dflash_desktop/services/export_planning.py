@@ -25,8 +25,11 @@ from dflash_desktop.domain.planned_item import (
 )
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.shell_words import command_line, shells_of
+from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.checkpoint_inspection import inspect_checkpoint, inspect_gguf_draft
 from dflash_desktop.services.commit_limit import commit_left_bytes
+from dflash_desktop.services.hub_checkpoint import HubCheckpoints
+from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.system_probe import system_memory
 from dflash_desktop.workers.disk_room import existing_folder, free_disk_bytes
 
@@ -39,7 +42,10 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.export_environment import EnvironmentStatus, ExportEnvironment
     from dflash_desktop.domain.export_request import ExportItem, ExportRequest
     from dflash_desktop.domain.transfer import RepoPlan
-    from dflash_desktop.services.hub_checkpoint import HubCheckpoints
+    from dflash_desktop.paths import AppPaths
+    from dflash_desktop.services.export_environments import ExportEnvironments
+    from dflash_desktop.services.transfer_world import HubReach
+    from dflash_desktop.services.worker_launch import WorkerLauncher
 
 
 class ExportPlanning:
@@ -222,4 +228,24 @@ def _nothing_chosen() -> Problem:
         headline="Nothing is chosen to be exported.",
         advice="Choose a target, its draft, or both: by a repository's name, a folder or a file.",
         remedies=(Remedy.CHOOSE_MODEL,),
+    )
+
+
+def open_export_planning(
+    *,
+    paths: AppPaths,
+    launcher: WorkerLauncher,
+    hub: HubReach,
+    environments: ExportEnvironments,
+    reserve_bytes: Callable[[], int | None],
+) -> ExportPlanning:
+    """The planning of this installation; it starts nothing before it is asked."""
+    return ExportPlanning(
+        hub=HubCheckpoints(
+            launcher=launcher, hub=hub, explain=hub_problem, cache_dir=paths.cache_dir
+        ),
+        environments=environments.status,
+        pairs=lambda: load_catalogue(own_file=paths.own_pairs_file).pairs,
+        work_dir=lambda: paths.incoming_dir,
+        reserve_bytes=reserve_bytes,
     )

@@ -38,6 +38,8 @@ def step_argv(
         output = model_dir(item.role, work_dir)
     command = placed(step.command, source=str(source), output=str(output))
     words = command[len(PROGRAM) :] if command[: len(PROGRAM)] == PROGRAM else ("run", *command)
+    if item.reference is not None and "--source" in words:
+        words = (*words[:-1], "--reference", str(item.reference), words[-1])
     program = Path(dflash_desktop.__file__).parent / _PROGRAM_FILE
     return (
         *(str(python), "-P", "-X", "utf8", str(program)),
