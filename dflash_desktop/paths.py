@@ -100,6 +100,11 @@ class AppPaths:
         return self.data_dir / "window.running"
 
     @property
+    def data_format_file(self) -> Path:
+        """Says how new the data here is."""
+        return self.data_dir / "format.json"
+
+    @property
     def checked_file(self) -> Path:
         """Says which installation of the program was found whole."""
         return self.cache_dir / "checked.json"

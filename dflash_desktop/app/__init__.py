@@ -10,9 +10,12 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from dflash_desktop.desktop_words import tell
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.log import log_to_file
 from dflash_desktop.paths import app_paths
 from dflash_desktop.screen import why_no_qt, why_no_window
+from dflash_desktop.services.data_format import leave_mark, require_known_data
 from dflash_desktop.services.install_lock import InstallLock
 
 if TYPE_CHECKING:
@@ -31,12 +34,12 @@ def main(files: Sequence[str] = ()) -> int:
     """
     words = why_no_window()
     if words is not None:
-        sys.stderr.write(words)
+        tell(words)
         return 1
     try:
         from dflash_desktop.ui.application import Application
     except ImportError as error:
-        sys.stderr.write(why_no_qt(error))
+        tell(why_no_qt(error))
         return 1
     paths = app_paths()
     application = Application()
@@ -49,11 +52,26 @@ def main(files: Sequence[str] = ()) -> int:
     if entry is Entry.NO_ANSWER:
         return 1
     try:
+        if not _knows_the_data(paths):
+            return 1
         with _logs(paths):
             _run(application, paths, tuple(files), is_first=entry is Entry.FIRST)
     finally:
         lock.release()
     return 0
+
+
+def _knows_the_data(paths: AppPaths) -> bool:
+    """Whether this program may begin; if not, the person was told why."""
+    try:
+        require_known_data(paths)
+    except AppError as error:
+        from dflash_desktop.app.word_box import say_in_box
+
+        say_in_box(error.problem.headline, error.problem.advice)
+        return False
+    leave_mark(paths)
+    return True
 
 
 def _run(

@@ -108,18 +108,13 @@ def _let_come_to_the_front() -> None:
 
 
 def _say_no_answer() -> None:
-    from PySide6.QtWidgets import QMessageBox
+    from dflash_desktop.app.word_box import say_in_box
 
-    headline = "DFlash Desktop is open already, but its window does not answer."
-    advice = (
+    say_in_box(
+        "DFlash Desktop is open already, but its window does not answer.",
         "Wait a little, then try again. If it stays like that, end the program dflash-desktop "
-        "with the system's list of processes; what was saved is kept."
+        "with the system's list of processes; what was saved is kept.",
     )
-    sys.stderr.write(f"{headline}\n{advice}\n")
-    sys.stderr.flush()
-    box = QMessageBox(QMessageBox.Icon.Warning, "DFlash Desktop", headline)
-    box.setInformativeText(advice)
-    box.exec()
 
 
 class Listener(QObject):

@@ -197,8 +197,11 @@ class CommandContext:
         return Pictures(launcher=self.launcher, folder=self.paths.pictures_dir)
 
     async def __aenter__(self) -> Self:
+        """Raises `AppError` when a newer program's data is here."""
         from dflash_desktop.log import log_to_file
+        from dflash_desktop.services.data_format import require_known_data
 
+        require_known_data(self.paths)
         # A full or write-protected disk is no reason not to answer.
         with contextlib.suppress(OSError):
             self._log_handler = log_to_file(self.log_file)
@@ -216,6 +219,10 @@ class CommandContext:
             if "engine" in self.__dict__:
                 await self.engine.stop()
         finally:
+            if self.paths.data_dir.exists():  # a question alone keeps nothing
+                from dflash_desktop.services.data_format import leave_mark
+
+                leave_mark(self.paths)
             if self._log_handler:
                 logging.getLogger().removeHandler(self._log_handler)
                 self._log_handler.close()

@@ -271,7 +271,7 @@ def _damaged(path: Path, error: Exception) -> Problem:
         code="conversation_damaged",
         headline="This conversation cannot be read.",
         advice=(
-            f"Its file {path.name} is damaged or was written by a newer version. "
+            f"Its file {path.name} is damaged or was written by a newer version of this program. "
             "It was left as it is, so that you can look into it or restore it from a backup."
         ),
         detail=f"{path}: {error}",

@@ -245,3 +245,23 @@ def test_a_model_that_asks_who_you_are_ends_in_the_library_and_its_token_nowhere
     for folder in (paths.config_dir, paths.data_dir, paths.log_dir):
         for file in folder.rglob("*"):
             assert not file.is_file() or GOOD_TOKEN.encode() not in file.read_bytes(), file
+
+
+def test_newer_data_is_refused_before_anything_of_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dflash_desktop import app
+    from dflash_desktop.app import word_box
+    from dflash_desktop.paths import app_paths
+
+    said: list[str] = []
+    monkeypatch.setattr(word_box, "say_in_box", lambda headline, advice: said.append(headline))
+    paths = app_paths()
+    paths.data_dir.mkdir(parents=True)
+    paths.data_format_file.write_text('{"format": 99, "program": "9.8.7"}', encoding="utf-8")
+
+    assert app._knows_the_data(paths) is False
+    assert said == [
+        "Your models and conversations were last used by version 9.8.7 of DFlash Desktop."
+    ]
+    assert not paths.settings_file.exists()
