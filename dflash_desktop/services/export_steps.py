@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import dflash_desktop
 from dflash_desktop.domain.export_plan import StepKind
 from dflash_desktop.domain.export_recipes import PROGRAM, placed
 from dflash_desktop.domain.export_request import ExportRole, SourceKind
+from dflash_desktop.paths import source_dir as package_source_dir
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.export_plan import ExportPlan, ExportStep
@@ -40,7 +40,7 @@ def step_argv(
     words = command[len(PROGRAM) :] if command[: len(PROGRAM)] == PROGRAM else ("run", *command)
     if item.reference is not None and "--source" in words:
         words = (*words[:-1], "--reference", str(item.reference), words[-1])
-    program = Path(dflash_desktop.__file__).parent / _PROGRAM_FILE
+    program = package_source_dir() / "dflash_desktop" / _PROGRAM_FILE
     return (
         *(str(python), "-P", "-X", "utf8", str(program)),
         *("--threads", str(plan.request.threads or default_threads())),

@@ -16,6 +16,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from dflash_desktop.services.worker_launch import engine_program
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -37,7 +39,7 @@ _UV_VARIABLES: Final = {
 def find_uv() -> Path | None:
     """The uv beside a frozen program, else that of this environment, else one on the PATH."""
     name = "uv.exe" if sys.platform == "win32" else "uv"
-    for folder in (Path(sys.executable).parent, Path(sys.prefix) / _SCRIPTS):
+    for folder in (Path(sys.executable).parent / "tools", Path(sys.prefix) / _SCRIPTS):
         if (folder / name).is_file():
             return folder / name
     found = shutil.which("uv")
@@ -98,11 +100,14 @@ _NEVER_PASSED: Final = frozenset(
 
 def pip_settings() -> dict[str, str]:
     """What pip is set to, by its files and variables, if it is here to be asked. Blocking."""
-    if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
+    is_frozen = getattr(sys, "frozen", False)
+    if not is_frozen and importlib.util.find_spec("pip") is None:
         return {}
+    # In a frozen program pip is a part of the engine's executable.
+    pip = (engine_program(), "pip") if is_frozen else (sys.executable, "-P", "-m", "pip")
     try:
         answer = subprocess.run(
-            [sys.executable, "-P", "-m", "pip", "config", "list"],
+            [*pip, "config", "list"],
             env={**os.environ, "PYTHONUTF8": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -123,6 +123,11 @@ def _argv(module: str, *frozen_arguments: str) -> tuple[str, ...]:
     second window (case 97). `-P` keeps files in the current folder from posing as modules.
     """
     if getattr(sys, "frozen", False):
-        suffix = ".exe" if sys.platform == "win32" else ""
-        return (str(Path(sys.executable).with_name(f"dflash-engine{suffix}")), *frozen_arguments)
+        return (engine_program(), *frozen_arguments)
     return (sys.executable, "-P", "-m", module)
+
+
+def engine_program() -> str:
+    """The path of a frozen program's other executable, which is every worker."""
+    suffix = ".exe" if sys.platform == "win32" else ""
+    return str(Path(sys.executable).with_name(f"dflash-engine{suffix}"))

@@ -137,6 +137,10 @@ def test_plain_sources_for_other_pythons_lie_apart(folder: Path) -> None:
     )
     assert done.stdout.strip() == str(source / "dflash_desktop" / "domain" / "units.py")
     assert [path.name for path in source.iterdir()] == ["dflash_desktop"]
+    program = source / "dflash_desktop" / "workers" / "export_program.py"
+    subprocess.run(
+        [sys.executable, "-S", "-P", str(program), "--help"], capture_output=True, check=True
+    )
 
 
 @pytest.mark.starter

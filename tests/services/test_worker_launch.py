@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dflash_desktop import paths
+from dflash_desktop.services.uv_program import find_uv
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
 
@@ -63,3 +65,23 @@ def test_the_engine_is_told_to_stay_off_the_network(
     monkeypatch.delenv("HF_HUB_OFFLINE")
     assert launcher.engine().env["HF_HUB_OFFLINE"] == "1"
     assert "HF_HUB_OFFLINE" not in launcher.fetch().env
+
+
+def test_other_pythons_find_plain_sources_in_a_checkout_and_in_a_frozen_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert (paths.source_dir() / "dflash_desktop" / "workers" / "export_program.py").is_file()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    inside = tmp_path / "_internal"
+    monkeypatch.setattr(paths, "__file__", str(inside / "dflash_desktop" / "paths.pyc"))
+    assert paths.source_dir() == inside / "source"
+
+
+def test_a_frozen_program_takes_the_uv_in_its_tools(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    uv = tmp_path / "tools" / ("uv.exe" if sys.platform == "win32" else "uv")
+    uv.parent.mkdir()
+    uv.touch()
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "dflash-desktop"))
+    assert find_uv() == uv
