@@ -86,11 +86,13 @@ def _read(image: ImageFile.ImageFile, kind: PictureKind, limits: PictureLimits) 
     if image.width * image.height > limits.max_decoded_pixels:
         facts = {"width": width, "height": height, "max_pixels": limits.max_decoded_pixels}
         raise PictureFaultError("picture_too_large", facts=facts)
-    if _orientation(image) in _ON_ITS_SIDE:
-        width, height = height, width
     profile = image.info.get("icc_profile")
     image.load()
-    orientation = _orientation(image)  # some readers have turned it by now
+    # Not before: a PNG is loaded to find out, and then its damage would be overlooked. TIFF is
+    # turned by its reader, the size in its header included.
+    orientation = _orientation(image)
+    if orientation in _ON_ITS_SIDE:
+        width, height = height, width
     plain, notes = _reduced(image, limits)
     notes[:0] = _frames_note(image, kind)
     srgb, colour_note = to_srgb(plain, profile if isinstance(profile, bytes) else None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.pictures.canvas import ZOOM_STEP, PictureCanvas
@@ -215,7 +215,11 @@ class PictureViewer(QDialog):
         # As wide as it will ever be, so that nothing moves while one zooms.
         self._scale.setText("1600 %")
         self._scale.setFixedWidth(self._scale.sizeHint().width())
-        foot = QVBoxLayout()
+        below = QWidget()
+        # Wrapping labels would share the height with the picture.
+        below.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        foot = QVBoxLayout(below)
+        foot.setContentsMargins(0, 0, 0, 0)
         foot.setSpacing(GAP_SMALL)
         foot.addWidget(self._facts)
         foot.addWidget(self._alt_words)
@@ -229,4 +233,4 @@ class PictureViewer(QDialog):
         column.setSpacing(GAP_MEDIUM)
         column.addLayout(head)
         column.addWidget(self.canvas, 1)
-        column.addLayout(foot)
+        column.addWidget(below)
