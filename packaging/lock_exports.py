@@ -41,13 +41,6 @@ TRANSFORMERS: Final = {
     "transformers-4.57": "4.57.6",
 }
 
-LEFT_OUT: Final = (
-    # Asks for CUDA's operators and breaks every model beside a build of PyTorch without them.
-    "torchvision",
-    # What is not there sends nothing; OpenVINO and NNCF take that for "not installed".
-    "openvino-telemetry",
-)
-
 CPU_TORCH_VERSION: Final = "2.13.0+cpu"
 CPU_TORCH: Final = {
     "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl": (
@@ -63,7 +56,8 @@ CPU_TORCH: Final = {
 """The first was hashed here; the others are what lock files of several projects agree on."""
 CPU_TORCH_BYTES: Final = 191_815_667
 
-UNPACKED_PER_BYTE: Final = 3.2
+MEASURED_PLATFORM: Final = "linux-x86_64"
+UNPACKED_PER_BYTE: Final = 3.5
 """Of a wheel that was not measured; what it was over all that were."""
 
 
@@ -74,6 +68,7 @@ class Package:
     version: str
     hashes: set[str] = field(default_factory=set)
     wheel_bytes: int = 0  # of the largest
+    is_pure: bool = True  # the same for every platform
     pythons: set[str] = field(default_factory=set)
 
 
@@ -121,8 +116,6 @@ def resolve(
         work = Path(folder)
         wanted = (EXPORT_DIR / "requirements.in").read_text(encoding="utf-8")
         (work / "wanted.in").write_text(f"{wanted}\ntransformers=={transformers}\n", "utf-8")
-        left_out = "".join(f"{name} ; python_version < '0'\n" for name in LEFT_OUT)
-        (work / "override.txt").write_text(left_out, "utf-8")
         same = "".join(
             f"{name}=={version}\n" for name, version in kept.items() if name not in strict
         )
@@ -135,7 +128,7 @@ def resolve(
         subprocess.run(
             [
                 *("uv", "pip", "compile", str(work / "wanted.in"), "--quiet", "--no-sources"),
-                *("--override", str(work / "override.txt")),
+                *("--override", str(EXPORT_DIR / "left-out.txt")),
                 *("--constraint", str(work / "constraints.txt")),
                 *("--python-version", python, "--python-platform", triple),
                 *("--only-binary", ":all:", "--format", "pylock.toml"),
@@ -178,6 +171,7 @@ def add(packages: dict[str, Package], found: list[dict[str, Any]], python: str) 
             continue
         for wheel in entry["wheels"]:
             package.hashes.add(wheel["hashes"]["sha256"])
+            package.is_pure &= wheel["url"].endswith("-none-any.whl")
             package.wheel_bytes = max(package.wheel_bytes, wheel["size"])
 
 
@@ -194,7 +188,8 @@ def lock_text(
     ]
     for name, package in sorted(packages.items()):
         estimate = int(package.wheel_bytes * UNPACKED_PER_BYTE)
-        unpacked = sizes.get((name, package.version)) or estimate
+        is_measured = package.is_pure or platform == MEASURED_PLATFORM
+        unpacked = (is_measured and sizes.get((name, package.version))) or estimate
         lines.append(f"# {package.wheel_bytes} {unpacked}")
         marker = ""
         if len(package.pythons) < len(PYTHONS):

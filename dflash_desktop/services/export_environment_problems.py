@@ -12,6 +12,8 @@ from dflash_desktop.services.error_sentences import Sentence
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from dflash_desktop.domain.export_environment import ExportEnvironment
+
 # First match wins: a transfer that broke off also tells of requests that failed.
 _FAILURES: Final[tuple[tuple[str, str], ...]] = (
     (r"os error 28\b|os error 112\b|os error 122\b|No space left on device", "disk_full"),
@@ -121,14 +123,14 @@ def already_installing() -> Problem:
     )
 
 
-def not_ready(title: str, *, is_damaged: bool, environment_id: str) -> Problem:
+def not_ready(environment: ExportEnvironment, *, is_damaged: bool) -> Problem:
     """An export needs an environment that is not here."""
     action = "repair" if is_damaged else "install"
     state = "are damaged" if is_damaged else "are not installed"
     return Problem(
         code="export_environment_missing",
-        headline=f"The {title[0].lower()}{title[1:]} {state}.",
-        advice=f"Install them first: dflash-desktop export-env {action} {environment_id}",
+        headline=f"The {_in_sentence(environment)} {state}.",
+        advice=f"First run: dflash-desktop export-env {action} {environment.id}",
     )
 
 
@@ -146,12 +148,16 @@ def check_failed(fault: str) -> Problem:
     )
 
 
-def in_use(title: str, detail: str) -> Problem:
-    """They could not be removed."""
+def in_use(environment: ExportEnvironment, detail: str) -> Problem:
+    """They cannot be removed or replaced now."""
     return Problem(
         code="export_environment_in_use",
-        headline=f"The {title[0].lower()}{title[1:]} could not be removed.",
-        advice="An export may be using them. Wait until it is done, then try again.",
+        headline=f"The {_in_sentence(environment)} are in use.",
+        advice="Wait until the export that runs is done, then try again.",
         detail=detail,
         remedies=(Remedy.RETRY,),
     )
+
+
+def _in_sentence(environment: ExportEnvironment) -> str:
+    return f"{environment.title[0].lower()}{environment.title[1:]}"

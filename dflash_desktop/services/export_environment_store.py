@@ -19,7 +19,7 @@ from dflash_desktop.services.atomic_file import write_atomically
 from dflash_desktop.services.uv_program import python_inside
 
 if TYPE_CHECKING:
-    from dflash_desktop.services.export_lock import LockedPackage
+    from dflash_desktop.services.export_lock import ExportLock
 
 _RECORD_NAME: Final = ".dflash-environment.json"
 
@@ -47,9 +47,12 @@ class ExportEnvironmentStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.cache_dir = root / "cache"
         self.python_dir = root / "python"
         self._installing_file = root / "installing"
+
+    def cache_dir(self, lock: ExportLock) -> Path:
+        """Where packages are shared; never between what is locked and development builds."""
+        return self.root / ("cache" if lock.is_hashed else "cache-development")
 
     def folder(self, environment_id: str, lock_digest: str) -> Path:
         """Where the environment is, or will be."""
@@ -71,16 +74,14 @@ class ExportEnvironmentStore:
             return None
         return InstalledEnvironment(folder, record.lock, record.packages, record.unpacked_bytes)
 
-    def write_record(
-        self, folder: Path, *, environment_id: str, lock: str, packages: tuple[LockedPackage, ...]
-    ) -> None:
+    def write_record(self, folder: Path, *, environment_id: str, lock: ExportLock) -> None:
         """Say that the folder is whole. Blocking, as all that follow; they raise `OSError`."""
         record = _Record(
             version=1,
             environment=environment_id,
-            lock=lock,
-            packages={package.name: package.version for package in packages},
-            unpacked_bytes=sum(package.unpacked_bytes for package in packages),
+            lock=lock.digest,
+            packages={package.name: package.version for package in lock.packages},
+            unpacked_bytes=lock.unpacked_bytes,
         )
         write_atomically(folder / _RECORD_NAME, msgspec.json.encode(record))
 
@@ -91,13 +92,18 @@ class ExportEnvironmentStore:
         if folder.exists():
             shutil.rmtree(folder)
 
-    def discard_all(self) -> None:
-        """Delete everything, once no environment is left."""
-        for part in (self.cache_dir, self.python_dir):
+    def clear_unfinished(self, lock: ExportLock) -> None:
+        """Delete what an installer that was killed had not unpacked to the end."""
+        for folder in self.cache_dir(lock).glob(".tmp*"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def discard_shared(self, lock: ExportLock) -> None:
+        """Delete what environments share, once the last that shares it is gone."""
+        for part in (self.cache_dir(lock), self.python_dir):
+            if part == self.python_dir and any(self.root.glob("*/pyvenv.cfg")):
+                continue
             if part.exists():
                 shutil.rmtree(part)
-        with contextlib.suppress(OSError):
-            self.root.rmdir()
 
     def shares_files(self) -> bool:
         """Whether one file can be in two folders here; some disks know no hard links."""

@@ -59,7 +59,7 @@ class ExportInstall:
     ) -> None:
         """Fill `folder`, which must not exist yet, and check it. Raises `AppError`, `OSError`."""
         report(EnvironmentProgress(EnvironmentStage.PREPARING, "Looking for a Python."))
-        env = await self._environment()
+        env = await self._environment(lock)
         await self._uv(("venv", str(folder), *python_request()), env)
         report(_fetching("", 0, expected_bytes))
 
@@ -67,13 +67,14 @@ class ExportInstall:
             report(_fetching(package_under_way(messages), written_bytes, expected_bytes))
 
         install = (
-            *("pip", "install", "--python", str(python_inside(folder))),
-            *("--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(lock.file)),
+            *("pip", "install", "--python", str(python_inside(folder)), "-r", str(lock.file)),
+            *(_AS_LOCKED if lock.is_hashed else _unlocked_options()),
         )
         try:
             await self._uv(install, env, tick=tick)
         except AppError as error:
-            if sys.platform != "linux" or not _NO_CPU_TORCH.search(error.problem.detail):
+            is_without = _NO_CPU_TORCH.search(error.problem.detail)
+            if sys.platform != "linux" or not lock.is_hashed or not is_without:
                 raise
             # The ordinary index has builds of PyTorch with CUDA only, ten times as large; uv knows
             # where the others are. A mirror that has them was asked first.
@@ -105,16 +106,16 @@ class ExportInstall:
         except (ValueError, LookupError, TypeError):
             return f"The check ended with {end.exit_code}\n{end.messages[-_DETAIL_LENGTH:]}", ()
 
-    async def forget(self, packages: tuple[str, ...]) -> None:
+    async def forget(self, packages: tuple[str, ...], lock: ExportLock) -> None:
         """Take packages out of the cache: they are damaged there too, or nobody has them."""
         if packages:
-            await self._uv(("cache", "clean", *packages), await self._environment())
+            await self._uv(("cache", "clean", *packages), await self._environment(lock))
 
-    async def _environment(self) -> Mapping[str, str]:
+    async def _environment(self, lock: ExportLock) -> Mapping[str, str]:
         env = await asyncio.to_thread(
             uv_environment,
             worker_environment(),
-            cache_dir=self._store.cache_dir,
+            cache_dir=self._store.cache_dir(lock),
             python_dir=self._store.python_dir,
         )
         shares = await asyncio.to_thread(self._store.shares_files)
@@ -138,6 +139,14 @@ class ExportInstall:
             said = end.messages[-_DETAIL_LENGTH:]
             raise AppError(problems.install_failed(said, self._store.root))
         return end
+
+
+_AS_LOCKED: Final = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
+
+
+def _unlocked_options() -> tuple[str, ...]:
+    """Of development builds, whose newest releases depend on nobody knows what yet."""
+    return ("--override", str(export_locks_dir() / "left-out.txt"), "--torch-backend", "cpu")
 
 
 def package_under_way(messages: str) -> str:

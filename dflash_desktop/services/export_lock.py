@@ -8,14 +8,18 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.paths import resources_dir
 
+if TYPE_CHECKING:
+    from dflash_desktop.domain.export_environment import ExportEnvironment
+
 _MACHINES: Final = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "arm64", "aarch64": "arm64"}
 _SYSTEMS: Final = {"linux": "linux", "win32": "windows"}
 _PACKAGE: Final = re.compile(r"# (\d+) (\d+)\n([a-z0-9-]+)==(\S+)")
+_ESTIMATE: Final = re.compile(r"# estimated: (\d+)")
 _DIGEST_LENGTH: Final = 8
 
 
@@ -35,12 +39,18 @@ class ExportLock:
 
     file: Path
     digest: str
-    packages: tuple[LockedPackage, ...]
+    packages: tuple[LockedPackage, ...]  # none where nothing is held to a hash
+    estimated_bytes: int = 0  # of those that are not listed
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether every byte of it is known before; development builds change every day."""
+        return bool(self.packages)
 
     @property
     def unpacked_bytes(self) -> int:
         """What the packages take on a disk."""
-        return sum(package.unpacked_bytes for package in self.packages)
+        return self.estimated_bytes + sum(package.unpacked_bytes for package in self.packages)
 
 
 def platform_name() -> str:
@@ -54,9 +64,13 @@ def export_locks_dir() -> Path:
     return resources_dir() / "export"
 
 
-def read_lock(environment_id: str, *, locks_dir: Path | None = None) -> ExportLock:
+def read_lock(environment: ExportEnvironment, *, locks_dir: Path | None = None) -> ExportLock:
     """The lock of an environment. Raises `AppError` where there is none for this platform."""
-    file = (locks_dir or export_locks_dir()) / platform_name() / f"{environment_id}.txt"
+    folder = locks_dir or export_locks_dir()
+    platform_dir = folder / platform_name()
+    # Development builds are not locked, but for the same platforms.
+    place = folder if environment.is_development and platform_dir.is_dir() else platform_dir
+    file = place / f"{environment.id}.txt"
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
@@ -75,5 +89,6 @@ def read_lock(environment_id: str, *, locks_dir: Path | None = None) -> ExportLo
         LockedPackage(name, version, int(wheel), int(unpacked))
         for wheel, unpacked, name, version in _PACKAGE.findall(text)
     )
+    estimate = _ESTIMATE.search(text)
     digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
-    return ExportLock(file, digest, packages)
+    return ExportLock(file, digest, packages, int(estimate[1]) if estimate else 0)

@@ -1,0 +1,191 @@
+"""`dflash-desktop export-env`: the tools that export models, which are installed when needed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dflash_desktop.cli.progress import StepProgress
+from dflash_desktop.cli.result import EXIT_FAULT, JSON_VERSION, problem_form
+from dflash_desktop.domain.export_environment import (
+    ENVIRONMENTS,
+    EnvironmentStage,
+    EnvironmentState,
+    EnvironmentStatus,
+    export_environment,
+)
+from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.units import format_bytes
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from dflash_desktop.cli.context import CommandContext
+    from dflash_desktop.domain.export_environment import EnvironmentProgress
+    from dflash_desktop.services.export_environments import ExportEnvironments
+
+HELP = """Install, look at or remove the tools that export models.
+
+They are apart from the program, in its data folder, and every package is checked against the hash
+with which it was tested. Models need different releases of transformers, so there are several of
+them, and what they share is on the disk once. An export installs what it needs by itself.
+
+examples:
+  dflash-desktop export-env status
+  dflash-desktop export-env install
+  dflash-desktop export-env install transformers-5.2
+  dflash-desktop export-env repair transformers-5.5
+  dflash-desktop export-env remove --all
+"""
+
+_STATE_WORDS = {
+    EnvironmentState.ABSENT: "not installed",
+    EnvironmentState.INSTALLING: "being installed",
+    EnvironmentState.READY: "ready",
+    EnvironmentState.OUTDATED: "outdated",
+    EnvironmentState.DAMAGED: "damaged",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """`export-env install|status|remove|repair [ID]`."""
+    parser.add_argument(
+        "action",
+        choices=("install", "status", "remove", "repair"),
+        help="install: get or update them; repair: check every file, and mend what is damaged",
+    )
+    parser.add_argument(
+        "id",
+        nargs="?",
+        default="",
+        metavar="ID",
+        help=f"which: {', '.join(one.id for one in ENVIRONMENTS)} (the first unless you say it)",
+    )
+    parser.add_argument("--all", action="store_true", help="for remove: all of them")
+
+
+async def run(args: Namespace, context: CommandContext) -> ExportEnvResult:
+    """Do it, with progress on the way."""
+    if args.action == "status":
+        statuses = context.export_environments.status()
+        if args.id:
+            wanted = export_environment(args.id)
+            statuses = tuple(one for one in statuses if one.id == wanted.id)
+        return ExportEnvResult(statuses)
+    telling = _Telling(as_json=args.json)
+    try:
+        await _change(args, context.export_environments, telling)
+    except AppError as error:
+        if not args.json:
+            raise
+        telling.line("failed", problem_form(error.problem))
+        return ExportEnvResult((), is_printed=True, exit_code=EXIT_FAULT)
+    result = ExportEnvResult(context.export_environments.status(), is_printed=args.json)
+    if args.json:
+        telling.line("done", result.as_json())
+    return result
+
+
+async def _change(
+    args: Namespace, environments: ExportEnvironments, telling: _Telling
+) -> None:
+    environment_id = args.id or ENVIRONMENTS[0].id
+    if args.action == "install":
+        await environments.install(environment_id, telling.show)
+    elif args.action == "repair":
+        await environments.repair(environment_id, telling.show)
+    else:
+        if bool(args.id) == args.all:
+            raise AppError(_ONE_OR_ALL)
+        for one in [export_environment(args.id)] if args.id else ENVIRONMENTS:
+            await environments.remove(one.id)
+
+
+_ONE_OR_ALL = Problem(
+    code="export_environment_unnamed",
+    headline="It was not said which export tools shall go.",
+    advice="Name them, or write --all: dflash-desktop export-env remove --all",
+)
+
+
+class _Telling:
+    """Progress: for people on standard error, for programs one object a line."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._steps = StepProgress()
+        self._told: tuple[EnvironmentStage, str, int] | None = None
+
+    def show(self, progress: EnvironmentProgress) -> None:
+        """Print what is new; of the bytes each percent."""
+        if not self._as_json:
+            self._steps.show(progress)
+            return
+        percent = 100 * progress.done_bytes // progress.total_bytes if progress.total_bytes else 0
+        now = (progress.stage, progress.package, percent)
+        if now == self._told:
+            return
+        self._told = now
+        self.line(
+            "progress",
+            {
+                "stage": progress.stage.value,
+                "sentence": progress.sentence,
+                "package": progress.package or None,
+                "done_bytes": progress.done_bytes,
+                "total_bytes": progress.total_bytes,
+            },
+        )
+
+    @staticmethod
+    def line(event: str, fields: dict[str, object]) -> None:
+        """One object for programs."""
+        print(json.dumps({"json_version": JSON_VERSION, "event": event, **fields}), flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportEnvResult:
+    """All environments as they are now."""
+
+    statuses: tuple[EnvironmentStatus, ...]
+    is_printed: bool = False  # told already, on the way
+    exit_code: int = 0
+
+    def as_json(self) -> dict[str, object]:
+        """The form in docs/json.md."""
+        return {"environments": [_form(status) for status in self.statuses]}
+
+    def as_text(self) -> str:
+        """One paragraph for each."""
+        return "\n\n".join(_paragraph(status) for status in self.statuses)
+
+
+def _form(status: EnvironmentStatus) -> dict[str, object]:
+    return {
+        "id": status.id,
+        "title": status.title,
+        "state": status.state.value,
+        "used_for": status.used_for,
+        "size_bytes": status.size_bytes,
+        "needed_bytes": status.needed_bytes,
+        "is_development": status.is_development,
+        "detail": status.detail,
+    }
+
+
+def _paragraph(status: EnvironmentStatus) -> str:
+    if status.size_bytes:
+        size = f", {format_bytes(status.size_bytes)} on the disk"
+    elif status.needed_bytes:
+        size = f", would take {format_bytes(status.needed_bytes)}"
+    else:
+        size = ""
+    lines = [f"{status.id}: {_STATE_WORDS[status.state]}{size}", f"  for {status.used_for}"]
+    if status.detail:
+        lines.append(f"  {status.detail}")
+    if status.state is EnvironmentState.OUTDATED:
+        lines.append(f"  Run: dflash-desktop export-env install {status.id}")
+    elif status.state is EnvironmentState.DAMAGED:
+        lines.append(f"  Run: dflash-desktop export-env repair {status.id}")
+    return "\n".join(lines)
