@@ -60,6 +60,7 @@ examples:
   {PROGRAM} export plan --target SOURCE  what making a model of a checkpoint takes
   {PROGRAM} ovms TARGET DRAFT           files for OpenVINO Model Server
   {PROGRAM} record TARGET DRAFT         what decides its speed, to share and compare
+  {PROGRAM} export-env install          get the tools that export models
   {PROGRAM} self-test                   is this installation whole?
   {PROGRAM} doctor --json               devices and versions, for a program
 
@@ -108,7 +109,8 @@ class _Named:
         return await self._command.run(args, context)
 
 
-_MODULES = {"import": "import_gguf", "self-test": "self_test"}  # no names of Python modules
+# These are no names of Python modules.
+_MODULES = {"import": "import_gguf", "self-test": "self_test", "export-env": "export_env"}
 COMMANDS: Mapping[str, Command] = {
     name: _Named(_MODULES.get(name, name))
     for name in (
@@ -127,6 +129,7 @@ COMMANDS: Mapping[str, Command] = {
         "record",
         "check",
         "self-test",
+        "export-env",
     )
 }
 

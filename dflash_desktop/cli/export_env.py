@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.progress import StepProgress
-from dflash_desktop.cli.result import EXIT_FAULT, JSON_VERSION, problem_form
+from dflash_desktop.cli.result import (
+    EXIT_FAULT,
+    EXIT_INTERRUPTED,
+    JSON_VERSION,
+    ToldResult,
+    problem_form,
+)
 from dflash_desktop.domain.export_environment import (
     ENVIRONMENTS,
     EnvironmentStage,
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from dflash_desktop.cli.context import CommandContext
+    from dflash_desktop.cli.result import Result
     from dflash_desktop.domain.export_environment import EnvironmentProgress
     from dflash_desktop.services.export_environments import ExportEnvironments
 
@@ -65,31 +73,43 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="for remove: all of them")
 
 
-async def run(args: Namespace, context: CommandContext) -> ExportEnvResult:
+async def run(args: Namespace, context: CommandContext) -> Result:
     """Do it, with progress on the way."""
     if args.action == "status":
-        statuses = context.export_environments.status()
+        statuses = context.exporters.status()
         if args.id:
             wanted = export_environment(args.id)
             statuses = tuple(one for one in statuses if one.id == wanted.id)
         return ExportEnvResult(statuses)
+    import asyncio  # takes longer than all that a help text needs
+
     telling = _Telling(as_json=args.json)
     try:
-        await _change(args, context.export_environments, telling)
+        await _change(args, context.exporters, telling)
+    except asyncio.CancelledError:  # Ctrl+C
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+        telling.failed(_INTERRUPTED)
+        return ToldResult(EXIT_INTERRUPTED)
     except AppError as error:
-        if not args.json:
-            raise
-        telling.line("failed", problem_form(error.problem))
-        return ExportEnvResult((), is_printed=True, exit_code=EXIT_FAULT)
-    result = ExportEnvResult(context.export_environments.status(), is_printed=args.json)
-    if args.json:
-        telling.line("done", result.as_json())
-    return result
+        telling.failed(error.problem)
+        return ToldResult(EXIT_FAULT)
+    result = ExportEnvResult(context.exporters.status())
+    if not args.json:
+        return result
+    telling.line("done", result.as_json())
+    return ToldResult(0)
 
 
-async def _change(
-    args: Namespace, environments: ExportEnvironments, telling: _Telling
-) -> None:
+_INTERRUPTED = Problem(
+    code="interrupted",
+    headline="Stopped.",
+    advice="What arrived is kept: run the same command again to go on.",
+)
+
+
+async def _change(args: Namespace, environments: ExportEnvironments, telling: _Telling) -> None:
     environment_id = args.id or ENVIRONMENTS[0].id
     if args.action == "install":
         await environments.install(environment_id, telling.show)
@@ -138,6 +158,13 @@ class _Telling:
             },
         )
 
+    def failed(self, problem: Problem) -> None:
+        """Why not, and what to do next."""
+        if self._as_json:
+            self.line("failed", problem_form(problem))
+        else:
+            print(f"{problem.headline}\n{problem.advice}", file=sys.stderr, flush=True)
+
     @staticmethod
     def line(event: str, fields: dict[str, object]) -> None:
         """One object for programs."""
@@ -149,8 +176,6 @@ class ExportEnvResult:
     """All environments as they are now."""
 
     statuses: tuple[EnvironmentStatus, ...]
-    is_printed: bool = False  # told already, on the way
-    exit_code: int = 0
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from dflash_desktop.domain.units import format_byte_rate, format_bytes
 
 if TYPE_CHECKING:
+    from dflash_desktop.domain.export_environment import EnvironmentProgress
     from dflash_desktop.domain.gguf_import import ImportProgress
     from dflash_desktop.domain.library import WorkProgress
     from dflash_desktop.domain.starter import InstallProgress
@@ -70,7 +71,9 @@ class StepProgress:
         self._tenths = Tenths()
 
     def show(
-        self, progress: InstallProgress | ImportProgress, bytes_per_second: float | None = None
+        self,
+        progress: InstallProgress | ImportProgress | EnvironmentProgress,
+        bytes_per_second: float | None = None,
     ) -> None:
         """Print what is new."""
         if progress.sentence != self._sentence:

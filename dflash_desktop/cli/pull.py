@@ -6,11 +6,10 @@ import argparse
 import getpass
 import signal
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.pull_output import PullOutput
-from dflash_desktop.cli.result import EXIT_FAULT, EXIT_INTERRUPTED
+from dflash_desktop.cli.result import EXIT_FAULT, EXIT_INTERRUPTED, ToldResult
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState, request_id
 
@@ -83,23 +82,7 @@ def _megabytes(text: str) -> int:
     return bytes_per_second
 
 
-@dataclass(frozen=True, slots=True)
-class PullResult:
-    """All was told on the way."""
-
-    exit_code: int
-    is_printed: bool = True
-
-    def as_json(self) -> dict[str, object]:
-        """Nothing more."""
-        return {}
-
-    def as_text(self) -> str:
-        """Nothing more."""
-        return ""
-
-
-async def run(args: Namespace, context: CommandContext) -> PullResult:
+async def run(args: Namespace, context: CommandContext) -> ToldResult:
     """Plan, say what will come, and bring it in."""
     output = PullOutput(as_json=args.json)
     try:
@@ -108,12 +91,12 @@ async def run(args: Namespace, context: CommandContext) -> PullResult:
         return await _pull(args, request, context, output)
     except AppError as error:
         output.failed(error.problem)
-        return PullResult(EXIT_FAULT)
+        return ToldResult(EXIT_FAULT)
 
 
 async def _pull(
     args: Namespace, request: TransferRequest, context: CommandContext, output: PullOutput
-) -> PullResult:
+) -> ToldResult:
     import asyncio  # takes longer than all that a help text needs
 
     downloads = context.open_downloads(endpoint=args.endpoint, max_bytes_per_second=args.limit)
@@ -131,13 +114,13 @@ async def _pull(
         if any(one.id == request.id for one in downloads.transfers()):
             downloads.pause(request.id)
         output.failed(_INTERRUPTED)
-        return PullResult(EXIT_INTERRUPTED)
+        return ToldResult(EXIT_INTERRUPTED)
     finally:
         await downloads.close()
     if transfer.problem is not None:
         raise AppError(transfer.problem)
     output.done(request, [context.models.find(repo.repo_id) for repo in request.repos])
-    return PullResult(0)
+    return ToldResult(0)
 
 
 def _refuse_if_busy(downloads: Downloads) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -63,3 +64,19 @@ class PrintedResult(ResultWithExitCode, Protocol):
     @property
     def is_printed(self) -> bool:
         """True."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldResult:
+    """All was told on the way."""
+
+    exit_code: int
+    is_printed: bool = True
+
+    def as_json(self) -> dict[str, object]:
+        """Nothing more."""
+        return {}
+
+    def as_text(self) -> str:
+        """Nothing more."""
+        return ""

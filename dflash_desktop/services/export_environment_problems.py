@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 # First match wins: a transfer that broke off also tells of requests that failed.
 _FAILURES: Final[tuple[tuple[str, str], ...]] = (
     (r"os error 28\b|os error 112\b|os error 122\b|No space left on device", "disk_full"),
-    (r"Hash mismatch", "export_hash_mismatch"),
+    (r"Hash mismatch|Failed to extract archive|Invalid zip", "export_hash_mismatch"),
     (r"invalid peer certificate|UnknownIssuer|CertificateRequired", "certificate_refused"),
     (r"os error 13\b|os error 30\b|os error 5\b|Permission denied", "not_writable"),
     (r"there is no version of|not found in the package registry", "export_package_missing"),
     (r"no wheels with a matching|no wheels (?:are )?available", "export_package_missing"),
     (r"HTTP status (?:client|server) error|HTTP/.* [45]\d\d", "export_index_refused"),
+    (r"reading a body|decoding response body|before message length", "download_failed"),
     (r"dns error|client error \(Connect\)|error sending request|tcp connect", "no_network"),
-    (r"operation timed out|connection (?:reset|closed)|IncompleteMessage", "no_network"),
+    (r"operation timed out|connection (?:reset|closed)|IncompleteMessage", "download_failed"),
     (r"No interpreter found", "export_python_missing"),
 )
 
@@ -51,6 +52,10 @@ _SENTENCES: Final = {
     "no_network": Sentence(
         "The export tools could not be downloaded: there is no connection.",
         "Check the network and any proxy, then try again. What has arrived is kept.",
+    ),
+    "download_failed": Sentence(
+        "The export tools could not be downloaded: the transfer broke off.",
+        "Try again. What has arrived is kept.",
     ),
     "export_python_missing": Sentence(
         "The export tools need Python 3.11, 3.12 or 3.13, and none was found.",

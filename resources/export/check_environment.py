@@ -52,9 +52,11 @@ def damaged(pins: dict[str, str]) -> dict[str, str]:
 
 def main() -> None:
     """Look at the files, and only if they are right start what is native."""
-    faults = damaged(locked(Path(sys.argv[1])))
+    pins = locked(Path(sys.argv[1]))
+    faults = damaged(pins)
     if not faults:
-        for name in MODULES:
+        # A list without pins is that of development builds, which have all of them.
+        for name in (one for one in MODULES if not pins or one.replace("_", "-") in pins):
             try:
                 import_module(name)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is what is asked for

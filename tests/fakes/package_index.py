@@ -52,8 +52,9 @@ def tiny_wheel(content: bytes = CONTENT, member: str = MEMBER) -> bytes:
         member: content,
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {VERSION}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{info}/RECORD": "",
     }
+    sizes = [f"{name},,{len(data)}\n" for name, data in members.items()]
+    members[f"{info}/RECORD"] = "".join((*sizes, f"{info}/RECORD,,\n"))
     with zipfile.ZipFile(packed, "w") as archive:
         for name, data in members.items():
             archive.writestr(zipfile.ZipInfo(name), data)  # with one date, always the same

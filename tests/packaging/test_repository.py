@@ -30,6 +30,7 @@ KNOWN_HOSTS = {
     "learn.microsoft.com",
     "lucide.dev",
     "semver.org",
+    "storage.openvinotoolkit.org",
     "w3.org",
     "example.com",
     "example.org",
