@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ MARK_VARIABLE: Final = "DFLASH_EXPORT"
 """In the environment of every process of an export: its id, by which strays are found."""
 
 _JOB: Final = 1
+_PAUSE_SECONDS: Final = 0.01
 _END_SECONDS: Final = 15.0
 """A process that waits for a dying disk needs long to go."""
 
@@ -113,8 +115,21 @@ async def _ended(channel: WorkerChannel, hear: Callable[[Event], None]) -> StepE
 
 
 def _end_marked(mark: str) -> None:
+    """Until none is left: what is being ended may still have started another one."""
+    deadline = time.monotonic() + _END_SECONDS
+    while (found := _marked(mark)) and time.monotonic() < deadline:
+        for process in found:
+            with suppress(psutil.Error):
+                process.kill()
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _marked(mark: str) -> list[psutil.Process]:
+    found = []
     for process in psutil.process_iter():
         # Of processes of others the system tells nothing, and none of those is ours.
         with suppress(psutil.Error, OSError):
-            if process.environ().get(MARK_VARIABLE) == mark:
-                process.kill()
+            is_one = process.environ().get(MARK_VARIABLE) == mark
+            if is_one and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
