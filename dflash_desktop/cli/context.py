@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.export_environments import ExportEnvironments
     from dflash_desktop.services.export_planning import ExportPlanning
+    from dflash_desktop.services.exports import Exports
     from dflash_desktop.services.hardware_probe import HardwareProbe
     from dflash_desktop.services.library_upkeep import LibraryUpkeep
     from dflash_desktop.services.measurement_store import MeasurementStore
@@ -129,6 +130,22 @@ class CommandContext:
             hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
             environments=self.exporters,
             reserve_bytes=lambda: self.settings.value.memory_reserve_bytes,
+        )
+
+    def open_exports(self, *, limit_bytes: int | None = None) -> Exports:
+        """The exports of this installation; what is given goes before the settings."""
+        from dflash_desktop.services.export_opening import open_exports
+        from dflash_desktop.services.hub_reach import SettingsHubReach
+
+        return open_exports(
+            paths=self.paths,
+            launcher=self.launcher,
+            environments=self.exporters,
+            models=self.models,
+            pairs=self.pairs,
+            hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
+            settings=self.settings,
+            limit_bytes=limit_bytes,
         )
 
     @cached_property

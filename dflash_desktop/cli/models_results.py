@@ -33,6 +33,7 @@ _LEFTOVER_WORDS = {
     LeftoverKind.TRANSFER: "of a download that is no more",
     LeftoverKind.REPLACED: "an older version of a model",
     LeftoverKind.REMOVED: "of a removal that was interrupted",
+    LeftoverKind.EXPORT: "of an export that is no more",
     LeftoverKind.MOVED: "of moving the library",
     LeftoverKind.UNKNOWN: "unknown, perhaps yours",
 }

@@ -140,6 +140,7 @@ class LeftoverKind(StrEnum):
     REPLACED = "replaced"  # an older folder of a model of which a later one is there
     REMOVED = "removed"  # a removal that was interrupted
     MOVED = "moved"  # a place that the library was moved from or to, and that does not count
+    EXPORT = "export"  # of an export that nobody can go on with
     UNKNOWN = "unknown"  # a folder without a manifest; perhaps a person put it there
 
 

@@ -190,6 +190,14 @@ class Settings:
             "Less makes room for larger models.",
         ),
     )
+    export_memory_limit_bytes: int | None = field(
+        default=None,
+        metadata=_described(
+            "Memory of an export",
+            "An export that takes more is stopped. Unless you choose less, it may take nine "
+            "tenths of this machine's memory, and it is stopped earlier when the rest gets short.",
+        ),
+    )
     setup: SetupPlace = field(
         default_factory=SetupPlace,
         metadata=_described("Setup", "How far you are with choosing a model for this machine."),
@@ -217,6 +225,7 @@ class SettingsChange(TypedDict, total=False):
     use_hf_login: bool
     use_xet: bool
     memory_reserve_bytes: int | None
+    export_memory_limit_bytes: int | None
     setup: SetupPlace
 
 
@@ -225,6 +234,9 @@ SETTING_TEXTS: Mapping[str, SettingText] = {
 }
 
 MEMORY_RESERVE_BOUNDS = Bounds(0, 64_000_000_000)
+
+EXPORT_MEMORY_LIMIT_BOUNDS = Bounds(1_000_000_000, 4_000_000_000_000)
+"""With less, not even the export tools start; more than the machine has is cut by the guard."""
 
 SAMPLING_TEXTS: Mapping[str, SettingText] = {
     "temperature": SettingText(
@@ -275,6 +287,7 @@ def within_bounds(settings: Settings) -> Settings:
     )
     limit = settings.download_limit_bytes_per_second
     reserve = settings.memory_reserve_bytes
+    export_limit = settings.export_memory_limit_bytes
     return replace(
         settings,
         sampling=clamped,
@@ -285,5 +298,8 @@ def within_bounds(settings: Settings) -> Settings:
         ),
         memory_reserve_bytes=(
             None if reserve is None else int(MEMORY_RESERVE_BOUNDS.clamp(reserve))
+        ),
+        export_memory_limit_bytes=(
+            None if export_limit is None else int(EXPORT_MEMORY_LIMIT_BOUNDS.clamp(export_limit))
         ),
     )

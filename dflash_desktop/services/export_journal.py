@@ -41,8 +41,11 @@ class StoredExport:
     done: tuple[str, ...] = ()  # names of finished stages
     seconds: tuple[float, ...] = ()  # that each of them took
     peak_bytes: int = 0
-    transfer: StoredTransfer | None = None  # with its commits: a resumed one takes the same
-    models: tuple[ExportedModel, ...] = ()  # that are in place by now
+    transfers: tuple[StoredTransfer, ...] = ()  # with their commits: resumed ones take the same
+    models: tuple[ExportedModel, ...] = ()  # that were checked; with an id once they have a place
+    notes: tuple[str, ...] = ()  # what was mended, or could not be measured
+    pair_verdict: str = ""
+    speed_up: float | None = None
     result: ExportResult | None = None
     problem: Problem | None = None
 

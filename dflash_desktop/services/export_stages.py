@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from dflash_desktop.domain.export_run import ExportMemory
+from dflash_desktop.services.export_journal import StoredExport
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.export_plan import ExportStep
-    from dflash_desktop.services.export_journal import StoredExport
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class StageTelling:
     log: Callable[[tuple[str, ...]], None]
     memory: Callable[[ExportMemory], None]  # counted from the stage's start
     notice: Callable[[str], None]  # "" takes the sentence away
+    keep: Callable[[StoredExport], Awaitable[None]]  # what must not be forgotten, at once
 
 
 class Stages(Protocol):

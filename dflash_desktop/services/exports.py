@@ -14,6 +14,7 @@ from dflash_desktop.services import export_problems as problems
 from dflash_desktop.services.atomic_file import write_problem
 from dflash_desktop.services.export_entry import ExportEntry, loaded, stages_of
 from dflash_desktop.services.export_journal import ExportJournal, StoredExport, new_export_id
+from dflash_desktop.services.export_keeping import ExportKeeping
 from dflash_desktop.services.export_stages import StageTelling
 from dflash_desktop.services.install_lock import InstallLock
 
@@ -48,7 +49,7 @@ class Exports:
         self._queue: asyncio.Task[None] | None = None
         self._running: tuple[ExportEntry, asyncio.Task[None]] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._keeping = asyncio.Lock()
+        self._keeping = ExportKeeping(self._journal)
         self._entries: list[ExportEntry] = []
         if not self._lock.is_held_by_anyone():
             self._load()
@@ -104,12 +105,12 @@ class Exports:
         if self._is_running(entry) and entry.shown.state is ExportState.RUNNING:
             if self._stages.freeze():
                 entry.freeze(is_frozen=True)
-                self._spawn(self._keep(entry))
+                self._spawn(self._keeping.keep(entry))
             else:
                 self._end(entry, ExportState.PAUSED)
         elif entry.shown.state is ExportState.WAITING:
             entry.settle(ExportState.PAUSED)
-            self._spawn(self._keep(entry))
+            self._spawn(self._keeping.keep(entry))
 
     def resume(self, run_id: str) -> None:
         """Go on at the last finished stage, also after a failure. Raises `AppError`."""
@@ -117,7 +118,7 @@ class Exports:
         if entry.is_frozen:
             self._stages.thaw()
             entry.freeze(is_frozen=False)
-            self._spawn(self._keep(entry))
+            self._spawn(self._keeping.keep(entry))
         elif entry.shown.state in (ExportState.PAUSED, ExportState.FAILED):
             self._own()
             entry.settle(ExportState.WAITING)
@@ -135,13 +136,9 @@ class Exports:
     def remove(self, run_id: str) -> None:
         """Show it no more; one that is not done is cancelled."""
         entry = self._entry(run_id)
-        if entry.shown.state in (ExportState.CANCELLED, ExportState.DONE):
-            self._entries.remove(entry)
-            self._tell()
-        else:
-            self.cancel(run_id)
-            self._entries.remove(entry)
-            self._tell()
+        self.cancel(run_id)
+        self._entries.remove(entry)
+        self._tell()
 
     async def close(self) -> None:
         """End everything; what was under way can go on at the next start."""
@@ -150,7 +147,7 @@ class Exports:
         for entry in self._entries:
             if entry.shown.state is ExportState.WAITING:
                 entry.settle(ExportState.PAUSED)
-                self._spawn(self._keep(entry))
+                self._spawn(self._keeping.keep(entry))
         while self._tasks:
             await asyncio.wait(self._tasks)
         self._let_go()
@@ -189,9 +186,8 @@ class Exports:
                     continue
                 entry.begin_stage(step)
                 # Kept before it begins: a process that dies in it must find it again.
-                await self._keep(entry)
-                telling = StageTelling(entry.progress, entry.log, entry.memory, entry.notice)
-                stored = await self._stages.run(entry.stored, step, telling)
+                await self._keeping.keep(entry)
+                stored = await self._stages.run(entry.stored, step, self._telling(entry))
                 entry.end_stage(step, replace(stored, peak_bytes=entry.stored.peak_bytes))
             await self._finish(entry)
         except AppError as error:
@@ -202,6 +198,13 @@ class Exports:
         except Exception as error:  # noqa: BLE001 - the queue must outlive our own mistakes
             _log.exception("an export ended by a mistake of the program")
             await self._fail(entry, problems.internal(repr(error)))
+
+    def _telling(self, entry: ExportEntry) -> StageTelling:
+        async def keep(stored: StoredExport) -> None:
+            entry.stored = replace(stored, peak_bytes=entry.stored.peak_bytes)
+            await self._keeping.keep(entry)
+
+        return StageTelling(entry.progress, entry.log, entry.memory, entry.notice, keep)
 
     def _forget_what_is_gone(self, entry: ExportEntry) -> None:
         """Stages are done again from the first whose work somebody removed."""
@@ -218,12 +221,12 @@ class Exports:
 
     async def _finish(self, entry: ExportEntry) -> None:
         await self._stages.discard(entry.stored)
-        await self._forget(entry)
+        await self._keeping.forget(entry)
         entry.settle(ExportState.DONE)
 
     async def _fail(self, entry: ExportEntry, problem: Problem) -> None:
         entry.settle(ExportState.FAILED, problem)
-        await self._keep(entry)
+        await self._keeping.keep(entry)
 
     def _end(self, entry: ExportEntry, state: ExportState) -> None:
         """Stop it if it runs, and let it come to rest as `state` once its processes are gone."""
@@ -243,9 +246,9 @@ class Exports:
         if entry.shown.state is not ExportState.DONE:  # it was through before
             if is_cancelled:
                 await self._stages.discard(entry.stored)
-                await self._forget(entry)
+                await self._keeping.forget(entry)
             entry.settle(ExportState.CANCELLED if is_cancelled else ExportState.PAUSED)
-            await self._keep(entry)
+            await self._keeping.keep(entry)
         entry.ends_as = None
 
     # --- small steps --------------------------------------------------------------------------
@@ -260,24 +263,6 @@ class Exports:
     def _end_of_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         self._let_go()
-
-    async def _keep(self, entry: ExportEntry) -> None:
-        """Write what must survive; a disk that refuses is told in the log."""
-        async with self._keeping:
-            if entry.is_forgotten:
-                return
-            try:
-                await asyncio.to_thread(self._journal.save, entry.stored)
-            except OSError as error:
-                _log.info("the record of an export could not be saved: %s", error)
-
-    async def _forget(self, entry: ExportEntry) -> None:
-        async with self._keeping:
-            entry.is_forgotten = True
-            try:
-                await asyncio.to_thread(self._journal.forget, entry.id)
-            except OSError as error:
-                _log.warning("the record of an export stays: %s", error)
 
     def _entry(self, run_id: str) -> ExportEntry:
         entry = next((one for one in self._entries if one.id == run_id), None)

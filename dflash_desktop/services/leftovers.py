@@ -16,6 +16,7 @@ from dflash_desktop.domain.model_facts import TEXT_GRAPH, VISION_GRAPH
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.transfer import repo_id_of_folder
 from dflash_desktop.services.added_models import added_models
+from dflash_desktop.services.export_journal import EXPORT_PREFIX, known_export_ids
 from dflash_desktop.services.file_tree import is_link, is_same, tree_entries
 from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.library_place import PARTS, clear_journal, read_journal
@@ -91,9 +92,13 @@ def _in_models(paths: AppPaths) -> Iterator[Leftover]:
 
 
 def _in_incoming(paths: AppPaths) -> Iterator[Leftover]:
+    exports = known_export_ids(paths.exports_dir)
     for path in _children(paths.incoming_dir):
         lock_file = _lock_of(path.name, paths)
-        if path.name == _TRANSFERS:
+        if path.name.startswith(EXPORT_PREFIX):
+            if path.name.removeprefix(EXPORT_PREFIX) not in exports:
+                yield _leftover(path, LeftoverKind.EXPORT)
+        elif path.name == _TRANSFERS:
             yield from _forgotten_transfers(path, paths)
         elif lock_file is not None:
             if not InstallLock(lock_file).is_held_by_anyone():

@@ -138,7 +138,12 @@ class LibraryUpkeep:
         if not downloads_are_held and downloads.is_held_by_anyone():
             raise AppError(_in_use("The window is open. Move them there, or close it"))
         paths = self._paths
-        for file in (paths.starter_lock_file, paths.import_lock_file, paths.repair_lock_file):
+        for file in (
+            paths.starter_lock_file,
+            paths.import_lock_file,
+            paths.repair_lock_file,
+            paths.exports_lock_file,
+        ):
             if InstallLock(file).is_held_by_anyone():
                 raise AppError(_in_use("A model is being installed. Wait until it is done"))
 

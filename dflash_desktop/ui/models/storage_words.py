@@ -18,6 +18,7 @@ _KIND_WORDS: Final = {
     LeftoverKind.TRANSFER: "an interrupted download",
     LeftoverKind.REPLACED: "an older version",
     LeftoverKind.REMOVED: "an interrupted removal",
+    LeftoverKind.EXPORT: "an interrupted export",
     LeftoverKind.MOVED: "a former place of the library",
 }
 _NAMED: Final = 3
