@@ -22,8 +22,8 @@ The plan says what will run, what it takes, and whether it can work here; it sta
 a hub it fetches small files only. Its exit code is 0 when the export fits or is tight, and 1 when
 it cannot work here. A fault is 2.
 
-A run does it under the memory guard, which stops it before the machine suffers, and puts the models
-into the library when they are right. Whatever ends it, finished stages are kept: resume goes on.
+A run does it under the memory guard, which stops it before the machine suffers, and puts models
+that are right into the library. Whatever ends it, finished stages are kept: resume goes on.
 With --json each line is one object: stage, progress, memory, and done or failed. Its exit codes: 0
 done, 1 a fault that is explained, 2 wrong usage, 130 stopped by Ctrl+C.
 
