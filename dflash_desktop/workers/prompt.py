@@ -38,8 +38,8 @@ class CannotSeeError(Exception):
 class Prompt:
     """What the target reads, and what became of the conversation on the way.
 
-    `token_ids` are those of the text. A model that sees pictures takes `text`, in which a tag
-    stands for each of `pictures`; `picture_tokens` are what these become.
+    `token_ids` are those of the text, with one for each of `pictures`. A model that sees takes
+    `text`, in which a tag stands for each picture; `picture_tokens` are what these become.
     """
 
     token_ids: tuple[int, ...]
@@ -52,7 +52,7 @@ class Prompt:
     @property
     def tokens(self) -> int:
         """The length of the whole."""
-        return len(self.token_ids) + self.picture_tokens
+        return len(self.token_ids) - len(self.pictures) + self.picture_tokens
 
 
 class PromptBuilder:
@@ -106,7 +106,8 @@ class PromptBuilder:
             pictures = tuple(path for message in kept for path in message.pictures)
             text = self._templated(kept, thinking)
             of_pictures = self._cost(pictures)
-            tokens = self.count(self._without_tags(text, len(pictures))) + of_pictures
+            shown = self._without_tags(text, len(pictures))
+            tokens = self.count(shown) - len(pictures) + of_pictures
             if tokens <= room:
                 break
             if not _can_leave_out(kept):
@@ -114,7 +115,6 @@ class PromptBuilder:
             if not leave_out_oldest:
                 raise PromptTooLongError("context_full", tokens, self.context_tokens)
             _leave_out_oldest_turn(kept)
-        shown = self._without_tags(text, len(pictures))
         ids = self._tokenizer.encode(shown, add_special_tokens=False).input_ids.data[0]
         return Prompt(
             token_ids=tuple(int(token) for token in ids),
@@ -126,12 +126,12 @@ class PromptBuilder:
         )
 
     def _cost(self, pictures: Sequence[Path]) -> int:
-        """Tokens of the pictures beyond the one that marks each of them in the text."""
+        """Tokens of the pictures, their marks included."""
         if not pictures:
             return 0
         if self._picture_tokens is None:
             raise CannotSeeError(f"{len(pictures)} pictures for a model that reads text only")
-        return sum(self._picture_tokens(path) - 1 for path in pictures)
+        return sum(self._picture_tokens(path) for path in pictures)
 
     def _without_tags(self, text: str, pictures: int) -> str:
         """The text with one special token for each tag, so that it parts words as pictures do."""
