@@ -139,6 +139,7 @@ class Program:
             ends += [
                 self._services.engine.stop(),
                 self._services.downloads.close(),
+                self._services.exports.close(),
                 self._services.pictures.close(),
                 self._services.studio.close(),
             ]
@@ -163,6 +164,7 @@ class Program:
             services.conversations.empty_trash()
             services.gallery.empty_trash()
             self._tasks.start(self._remove_orphaned_pictures(services))
+        self._tasks.start(services.exports.tidy())
         if services.downloads.transfers():
             services.downloads.begin()
         pages = Pages(

@@ -9,6 +9,9 @@ from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.downloads import open_downloads
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.gallery_store import GalleryStore
+from dflash_desktop.services.export_environments import ExportEnvironments
+from dflash_desktop.services.export_opening import open_exports
+from dflash_desktop.services.export_planning import open_export_planning
 from dflash_desktop.services.hardware_probe import HardwareProbe
 from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.hub_reach import SettingsHubReach
@@ -89,6 +92,23 @@ class Services:
         )
         self.refetch = ModelRefetch(
             paths=paths, launcher=launcher, library=self.models, hub=self.hub, explain=hub_problem
+        )
+        self.export_environments = ExportEnvironments(paths=paths)
+        self.export_planning = open_export_planning(
+            paths=paths,
+            launcher=launcher,
+            hub=self.hub,
+            environments=self.export_environments,
+            reserve_bytes=lambda: settings.value.memory_reserve_bytes,
+        )
+        self.exports = open_exports(
+            paths=paths,
+            launcher=launcher,
+            environments=self.export_environments,
+            models=self.models,
+            pairs=self.library,
+            hub=self.hub,
+            settings=settings,
         )
         self.memory = MemoryWatch(engine=self.engine, settings=settings)
         self.chat = Chat(
