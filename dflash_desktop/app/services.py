@@ -8,10 +8,10 @@ from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.downloads import open_downloads
 from dflash_desktop.services.engine import Engine
-from dflash_desktop.services.gallery_store import GalleryStore
 from dflash_desktop.services.export_environments import ExportEnvironments
 from dflash_desktop.services.export_opening import open_exports
 from dflash_desktop.services.export_planning import open_export_planning
+from dflash_desktop.services.gallery_store import GalleryStore
 from dflash_desktop.services.hardware_probe import HardwareProbe
 from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.hub_reach import SettingsHubReach
