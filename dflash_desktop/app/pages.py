@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
+    from dflash_desktop.app.image_page import ImagePage
     from dflash_desktop.app.services import Services
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.paths import AppPaths
@@ -52,6 +53,7 @@ class Pages:
         self._on_remedy = on_remedy
         self._measure: MeasurePresenter | None = None
         self._setup: WizardPresenter | None = None
+        self._images: ImagePage | None = None
         self.pairs = PairPresenter(
             window=window,
             engine=services.engine,
@@ -161,12 +163,16 @@ class Pages:
             self._setup,
         )
         ends = [p.close() for p in presenters if p is not None]
+        if self._images is not None:
+            ends += self._images.closings()
         return [*ends, *self._model_pages.closings()]
 
     def _built(self, page: Page) -> QWidget:
         match page:
             case Page.CHAT:
                 return self.chat_pane
+            case Page.IMAGES:
+                return self._built_images()
             case Page.MODELS:
                 return self._model_pages.built_models()
             case Page.MORE_MODELS:
@@ -179,6 +185,25 @@ class Pages:
                 return self._built_measure()
             case Page.SETUP:
                 return self._built_setup()
+
+    def _built_images(self) -> QWidget:
+        from dflash_desktop.app.image_page import ImagePage
+
+        self._images = ImagePage(
+            services=self._services,
+            theme=self._theme,
+            report=self._report,
+            on_remedy=self._on_remedy,
+            get_pair=self.get_pair,
+            add_model=lambda: self.show(Page.MODELS),
+            ask=self._ask_about_picture,
+        )
+        return self._images.pane
+
+    def _ask_about_picture(self, path: Path) -> None:
+        """Open the chat with this picture attached."""
+        self.show(Page.CHAT)
+        self._chat.attachments.attach_files((path,))
 
     def _built_measure(self) -> QWidget:
         from dflash_desktop.services.benchmark import Benchmark

@@ -9,6 +9,7 @@ class Page(StrEnum):
     """What the middle of the window shows; the value is the word in the navigation."""
 
     CHAT = "Chat"
+    IMAGES = "Images"
     MODELS = "Models"
     TRANSFERS = "Transfers"
     MEASURE = "Measure"
@@ -18,4 +19,4 @@ class Page(StrEnum):
 
 
 PARTS_OF_MODELS = (Page.MORE_MODELS, Page.PAIR)
-NAVIGATION = (Page.CHAT, Page.MODELS, Page.TRANSFERS, Page.MEASURE)
+NAVIGATION = (Page.CHAT, Page.IMAGES, Page.MODELS, Page.TRANSFERS, Page.MEASURE)

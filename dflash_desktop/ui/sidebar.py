@@ -40,6 +40,7 @@ SIDEBAR_WIDTH = 232
 
 _PAGE_ICONS = {
     Page.CHAT: IconName.MESSAGE,
+    Page.IMAGES: IconName.IMAGE,
     Page.MODELS: IconName.MODELS,
     Page.TRANSFERS: IconName.DOWNLOAD,
     Page.MEASURE: IconName.GAUGE,

@@ -1,0 +1,1 @@
+"""The page that makes pictures out of words, and the gallery of what was made."""
