@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.export_plan import ExportVerdict
 from dflash_desktop.domain.export_run import ExportRun, ExportState
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from dflash_desktop.services.keep_awake import KeepAwake
 
 _log = logging.getLogger(__name__)
+
+_OVER: Final = frozenset({ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED})
 
 
 class Exports:
@@ -142,8 +144,11 @@ class Exports:
 
     async def close(self) -> None:
         """End everything; what was under way can go on at the next start."""
-        if self._running is not None and self._running[0].ends_as is None:
-            self._end(self._running[0], ExportState.PAUSED)
+        if self._running is not None:
+            entry = self._running[0]
+            # One that is through is shown before its task has ended.
+            if entry.ends_as is None and entry.shown.state not in _OVER:
+                self._end(entry, ExportState.PAUSED)
         for entry in self._entries:
             if entry.shown.state is ExportState.WAITING:
                 entry.settle(ExportState.PAUSED)
