@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 
 SCRIPT_VARIABLE = "DFLASH_FAKE_SCRIPT"
 RUNTIME_NAME = "fake 1.0"
+PICTURE_TOKENS = 100
+PICTURE_SECONDS = 0.5
 DEFAULT_ANSWER = "Light is scattered by the air, and blue light is scattered most. " * 4
 
 
@@ -124,6 +126,7 @@ class Script(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prompt_tokens: int = 40
     context_tokens: int = 2048
     thinking_is_open: bool = False
+    sees_pictures: bool = False
     load_seconds: float = 0.0
     log_probability: float = -1.0
     genai_version: str = "0.0 fake"
@@ -185,6 +188,11 @@ class FakeModel:
         send(Started(job, script.prompt_tokens, script.context_tokens, 0, script.thinking_is_open))
         send(Prefill(job, script.prompt_tokens, script.prompt_tokens))
         stats = GenerationStats(script.prompt_tokens, 0, 0, 0, 0.0, 0.0, command.assistant_tokens)
+        files = [path for message in command.messages for path in message.pictures]
+        if any(not path.is_file() for path in files):
+            raise FileNotFoundError(files)
+        seconds = PICTURE_SECONDS * len(files)
+        stats = replace(stats, picture_tokens=PICTURE_TOKENS * len(files), picture_seconds=seconds)
         started = time.monotonic()
         reason = FinishReason.STOP
         for step, chunk in enumerate(_chunks(answer, script.chunk_characters)):
@@ -203,14 +211,13 @@ class FakeModel:
     def _after_step(self, stats: GenerationStats, started: float) -> GenerationStats:
         gained = self._script.tokens_per_step if stats.assistant_tokens and stats.steps else 1
         elapsed = time.monotonic() - started
-        return GenerationStats(
-            prompt_tokens=stats.prompt_tokens,
+        return replace(
+            stats,
             tokens=stats.tokens + gained,
             steps=stats.steps + 1,
             first_step_tokens=stats.first_step_tokens or gained,
             first_token_seconds=stats.first_token_seconds or elapsed + 1e-3,
             decode_seconds=elapsed if stats.steps else 0.0,
-            assistant_tokens=stats.assistant_tokens,
         )
 
     def _runs(self, chunk: str, step: int, assistant_tokens: int) -> tuple[TextRun, ...]:
@@ -303,6 +310,7 @@ def loaded_pair(command: Load, script: Script) -> LoadedPair:
         keeps_both=command.keep_both and has_draft,
         fingerprint=PairFingerprint("fake-target", "fake-draft" if has_draft else None),
         load_seconds=script.load_seconds,
+        sees_pictures=script.sees_pictures,
     )
 
 

@@ -21,7 +21,8 @@ from dflash_desktop.domain.generation import (
     ThinkingMode,
 )
 from dflash_desktop.domain.pair import measurement_key
-from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.pictures import Picture
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.chat import Chat
 from dflash_desktop.services.chat_events import (
     AnswerFinished,
@@ -37,7 +38,7 @@ from dflash_desktop.services.pictures import Pictures
 from dflash_desktop.services.settings_store import SettingsStore
 from tests.domain.measurements import bench_run, report, result
 from tests.fakes.engine import EngineUnderTest, engine_under_test
-from tests.fakes.fake_worker import Mishap, Script, Trouble
+from tests.fakes.fake_worker import PICTURE_TOKENS, Mishap, Script, Trouble
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -59,12 +60,13 @@ class ChatUnderTest:
         self.conversations = ConversationStore(folder / "conversations")
         self.measurements = MeasurementStore(folder / "measurements.json")
         self.settings = SettingsStore(folder / "settings.json")
+        self.pictures = Pictures(launcher=under_test.launcher, folder=folder / "pictures")
         self.chat = Chat(
             engine=under_test.engine,
             measurements=self.measurements,
             conversations=self.conversations,
             settings=self.settings,
-            pictures=Pictures(launcher=under_test.launcher, folder=folder / "pictures"),
+            pictures=self.pictures,
         )
 
     @property
@@ -344,3 +346,65 @@ def _power_source() -> str:
     from dflash_desktop.services.power_source import power_source
 
     return power_source()
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Picture:
+    """A picture whose file is where the chat looks for it."""
+    made = Picture("a" * 64, "street.png", 80, 48, 80, 48)
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / f"{made.id}.png").write_bytes(b"x")
+    return made
+
+
+async def test_a_question_keeps_its_pictures_and_asks_with_them_again(
+    tmp_path: Path, picture: Picture
+) -> None:
+    async with chat_under_test(tmp_path, Script(sees_pictures=True)) as t:
+        [event async for event in t.chat.send("", (picture,))]
+        question, answer = t.kept().messages
+        assert (question.text, question.pictures) == ("", (picture,))
+        assert t.kept().title == "street.png"
+        assert answer.stats is not None
+        assert answer.stats.picture_tokens == PICTURE_TOKENS
+        events = [event async for event in t.chat.retry()]
+        assert isinstance(events[-1], AnswerFinished)
+        question, answer = t.kept().messages
+        assert question.pictures == (picture,)
+        assert answer.stats is not None
+        assert answer.stats.picture_tokens == PICTURE_TOKENS
+        await t.ask("And now?")  # the first question's picture is still in the prompt
+        last = t.kept().messages[-1].stats
+        assert last is not None
+        assert last.picture_tokens == PICTURE_TOKENS
+
+
+async def test_a_model_that_reads_only_text_is_not_asked_about_a_picture(
+    tmp_path: Path, picture: Picture
+) -> None:
+    async with chat_under_test(tmp_path) as t:
+        before = t.chat.conversation
+        with pytest.raises(AppError) as caught:
+            [event async for event in t.chat.send("What is it?", (picture,))]
+        assert caught.value.problem.code == "model_sees_no_pictures"
+        assert Remedy.CHOOSE_MODEL in caught.value.problem.remedies
+        assert t.chat.conversation == before
+        assert not t.chat.is_answering
+
+
+async def test_what_a_model_is_not_shown_of_earlier_pictures_is_said(
+    tmp_path: Path, picture: Picture
+) -> None:
+    async with chat_under_test(tmp_path, Script(sees_pictures=True)) as t:
+        [event async for event in t.chat.send("What is it?", (picture,))]
+        t.pictures.path(picture).unlink()
+        finished = await t.finish("And now?")
+        assert "A picture was left out, because the file is no longer there." in (
+            finished.message.notice
+        )
+        t.under_test.launcher.script = Script()
+        await t.under_test.engine.stop()
+        await t.under_test.load()
+        finished = await t.finish("And now?")
+        assert "this model sees no pictures" in finished.message.notice
+        assert t.kept().messages[0].pictures == (picture,)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,6 +19,7 @@ from dflash_desktop.domain.generation import (
     TextOrigin,
     TextRun,
 )
+from dflash_desktop.domain.pictures import Picture
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.conversation_store import ConversationStore
 
@@ -238,3 +240,18 @@ def test_half_a_character_does_not_keep_a_conversation_from_being_saved(
 
 def _full_disk(handle: int) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_pictures_come_back_with_their_message_and_files_of_before_have_none(
+    tmp_path: Path,
+) -> None:
+    picture = Picture("a" * 64, "b.png", 80, 48, 800, 480, ("The first of 2 frames.",), "a dog")
+    said = with_message(conversation("a"), Message(Role.USER, "", pictures=(picture,)))
+    ConversationStore(tmp_path).save(said)
+    assert ConversationStore(tmp_path).load("a") == said
+    path = ConversationStore(tmp_path).file_of("a")
+    record = json.loads(path.read_bytes())
+    for message in record["conversation"]["messages"]:
+        del message["pictures"]
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert all(not m.pictures for m in ConversationStore(tmp_path).load("a").messages)

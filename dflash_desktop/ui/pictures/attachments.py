@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QBuffer, QIODevice, QObject, Signal
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Signal
+from PySide6.QtGui import QImage, QImageWriter
 
 from dflash_desktop.domain.pictures import MAX_PICTURES, Picture
 from dflash_desktop.domain.problems import AppError, Problem, Severity
@@ -186,7 +186,9 @@ async def _file_or_bytes(source: Path | bytes | QImage) -> Path | bytes:
 def _png(image: QImage) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, b"PNG", 100)  # Qt's "quality" of a PNG: as little compression as there is
+    writer = QImageWriter(buffer, QByteArray(b"png"))
+    writer.setQuality(100)  # of a PNG: as little compression as there is, which is quick
+    writer.write(image)
     return bytes(buffer.data().data())
 
 
