@@ -47,7 +47,7 @@ def kill_exports(folder: Path, *, kills: int, longest_seconds: float, seed: int)
     half: list[str] = []
     done_kills = kept = strays = 0
     slowest = 0.0
-    for _ in range(kills):
+    while done_kills < kills:
         process = _start(folder)
         try:
             process.communicate(timeout=moments.uniform(0.2, longest_seconds))

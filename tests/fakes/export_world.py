@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import psutil
+
 from dflash_desktop.domain.export_plan import ExportPlan, ExportStep, StepKind
 from dflash_desktop.domain.export_recipes import Recipe, convert_command
 from dflash_desktop.domain.export_request import (
@@ -18,7 +20,7 @@ from dflash_desktop.domain.export_request import (
 )
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.services.export_finish import ExportFinish
-from dflash_desktop.services.export_guard import ExportGuard
+from dflash_desktop.services.export_guard import MARK_VARIABLE, ExportGuard
 from dflash_desktop.services.export_work import ExportWork
 from dflash_desktop.services.exports import Exports
 from dflash_desktop.services.model_library import ModelLibrary
@@ -49,14 +51,16 @@ class AddedPairs:
 class ExportWorld:
     """One program on its folders; `open` is its next start."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(
+        self, root: Path, tools: FakeEnvironments | ExportEnvironments | None = None
+    ) -> None:
         self.paths: AppPaths = app_paths(root)
         self.source = root / "source"
         self.source.mkdir(exist_ok=True)
         self.pairs = AddedPairs()
         self.library = ModelLibrary(paths=self.paths)
         self.limit_bytes: int | None = None
-        self._tools = FakeEnvironments(root / "tools")
+        self._tools = tools or FakeEnvironments(root / "tools")
         self._opened: list[Exports] = []
 
     def open(self) -> Exports:
@@ -113,3 +117,15 @@ def export_plan(
     steps = (*converts, *checks, ExportStep("finish", StepKind.FINISH, "Keep it"))
     plan = draft_plan(source, steps=steps, output_dir=output_dir, peak_bytes=peak_bytes)
     return replace(plan, request=ExportRequest("A pair", tuple(items), threads=1))
+
+
+def marked_processes(run_id: str) -> list[psutil.Process]:
+    """What still runs of an export."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK_VARIABLE) == run_id:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]

@@ -16,10 +16,9 @@ from dflash_desktop.domain.export_request import (
 )
 from dflash_desktop.domain.export_run import ExportState, StageState
 from dflash_desktop.domain.library import LeftoverKind
-from dflash_desktop.services.export_guard import MARK_VARIABLE
 from dflash_desktop.services.leftovers import find_leftovers
 from tests.fakes.export_plans import until
-from tests.fakes.export_world import ExportWorld
+from tests.fakes.export_world import ExportWorld, marked_processes
 from tests.fakes.fake_exporter import HOW_VARIABLE
 from tests.fakes.small_disk import needs_small_disk, small_disk
 
@@ -51,17 +50,6 @@ async def _over(exports: Exports) -> ExportRun:
 def _problem(run: ExportRun) -> Problem:
     assert run.problem is not None
     return run.problem
-
-
-def _processes(run_id: str) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(MARK_VARIABLE) == run_id:
-                found.append(process)
-        except psutil.Error:
-            continue
-    return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
 
 
 async def test_a_pair_goes_into_the_library_and_nothing_else_stays(world: ExportWorld) -> None:
@@ -104,7 +92,7 @@ async def test_the_guard_stops_it_says_how_much_was_missing_and_keeps_nothing(
     assert problem.code == "export_guard_limit"
     assert "stopped by the memory guard at 3" in problem.headline  # 300 MB and a little
     assert "About 1.6" in problem.advice or "About 1.7" in problem.advice
-    assert _processes(started.id) == []
+    assert marked_processes(started.id) == []
     assert "A draft" not in world.left()
     assert not any("draft" in name for name in world.left())
     assert world.library.models() == ()
@@ -125,7 +113,7 @@ async def test_an_export_that_someone_kills_says_so(
     exports = world.open()
     run = exports.start(world.plan(ExportRole.DRAFT))
     await until(lambda: "you cannot ask me" in exports.runs()[0].log_lines)
-    for process in _processes(run.id):
+    for process in marked_processes(run.id):
         if "export_guard" not in " ".join(process.cmdline()):
             process.send_signal(signal.SIGKILL)
     problem = _problem(await _over(exports))
@@ -181,10 +169,10 @@ async def test_cancelling_ends_every_process_and_deletes_what_was_made(
     exports = world.open()
     run = exports.start(world.plan(ExportRole.TARGET, ExportRole.DRAFT))
     await until(lambda: "left one behind" in exports.runs()[0].log_lines)
-    assert len(_processes(run.id)) == 2
+    assert len(marked_processes(run.id)) == 2
     exports.cancel(run.id)
     assert (await _over(exports)).state is ExportState.CANCELLED
-    assert _processes(run.id) == []
+    assert marked_processes(run.id) == []
     assert world.left() == []
     assert list(world.paths.exports_dir.iterdir()) == []
 
@@ -195,9 +183,9 @@ async def test_a_paused_export_stands_still_and_goes_on_where_it_was(
     monkeypatch.setenv(HOW_VARIABLE, "slow")
     exports = world.open()
     run = exports.start(world.plan(ExportRole.DRAFT))
-    await until(lambda: len(_processes(run.id)) == 1)
+    await until(lambda: len(marked_processes(run.id)) == 1)
     exports.pause(run.id)
-    await until(lambda: [p.status() for p in _processes(run.id)] == [psutil.STATUS_STOPPED])
+    await until(lambda: [p.status() for p in marked_processes(run.id)] == [psutil.STATUS_STOPPED])
     await asyncio.sleep(0.5)  # longer than it would have worked
     assert exports.runs()[0].state is ExportState.PAUSED
     exports.resume(run.id)
