@@ -52,12 +52,16 @@ async def run(args: Namespace, context: CommandContext) -> VerifyResult:
 
 def verified(target_dir: Path, draft_dir: Path | None) -> VerifyResult:
     """What the folders keep of the contract, and what they need of the memory."""
-    from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
+    from dflash_desktop.services.model_inspection import (
+        inspect_draft,
+        inspect_model,
+        installed_runtime,
+    )
 
     target = inspect_model(target_dir)
-    draft = None if draft_dir is None else inspect_model(draft_dir)
+    draft = inspect_draft(target_dir, draft_dir)
     findings = check_contract(target, draft, runtime=installed_runtime())
-    folders = (target_dir,) if draft_dir is None else (target_dir, draft_dir)
+    folders = (target_dir,) if draft is None or draft_dir is None else (target_dir, draft_dir)
     return VerifyResult(findings, folders, folder_sizes(target, draft))
 
 

@@ -92,7 +92,7 @@ def budget_of(
             sizes, context_tokens=context_tokens, bytes_per_value=per_value, targets=targets
         )
         + hidden_states_bytes(sizes, context_tokens=context_tokens, runs_on_cpu=runs_on_cpu),
-        vision_bytes=_PICTURE_WORKING_BYTES if sizes.sees_pictures else 0,
+        vision_bytes=vision_bytes(sizes, runs_on_cpu=runs_on_cpu, targets=targets),
         overhead_bytes=overhead_bytes(
             sizes, runs_on_cpu=runs_on_cpu, pipelines=targets + has_draft
         ),
@@ -110,6 +110,17 @@ def target_bytes(sizes: PairSizes, *, runs_on_cpu: bool) -> int:
     The file that they were read from is mapped beside that: see `mapped_bytes`.
     """
     return round(sizes.target_bytes * (_PACKED_SHARE_ON_CPU if runs_on_cpu else 1))
+
+
+def vision_bytes(sizes: PairSizes, *, runs_on_cpu: bool, targets: int = 1) -> int:
+    """500 MB to work on one picture, and the vision part's weights for each target.
+
+    The tokens that a picture becomes are part of the context.
+    """
+    if not sizes.sees_pictures:
+        return 0
+    weights = sizes.vision_bytes * (_PACKED_SHARE_ON_CPU if runs_on_cpu else 1)
+    return _PICTURE_WORKING_BYTES + round(weights) * targets
 
 
 def draft_bytes(sizes: PairSizes, *, runs_on_cpu: bool) -> int:
@@ -155,7 +166,7 @@ def overhead_bytes(sizes: PairSizes, *, runs_on_cpu: bool, pipelines: int = 1) -
     """
     if runs_on_cpu:
         return _RUNTIME_BYTES_ON_CPU + pipelines * _PIPELINE_BYTES_ON_CPU
-    weights = sizes.target_bytes + sizes.draft_bytes
+    weights = sizes.target_bytes + sizes.vision_bytes + sizes.draft_bytes
     return _RUNTIME_BYTES_ON_GPU + round(weights * _SCRATCH_SHARE_OF_WEIGHTS_ON_GPU)
 
 
@@ -167,4 +178,5 @@ def mapped_bytes(sizes: PairSizes, *, runs_on_cpu: bool, targets: int = 1) -> in
     """
     if not runs_on_cpu:
         return 0
-    return sizes.target_bytes * targets + sizes.draft_bytes + _LIBRARY_BYTES
+    target = sizes.target_bytes + sizes.vision_bytes
+    return target * targets + sizes.draft_bytes + _LIBRARY_BYTES

@@ -74,7 +74,11 @@ def parts_of_budget(budget: MemoryBudget, usable_bytes: int) -> tuple[MemoryPart
                 "for one token. On a processor also what the draft reads of the target's layers."
             ),
         ),
-        (PartKind.VISION, budget.vision_bytes, "500 MB to work on one picture."),
+        (
+            PartKind.VISION,
+            budget.vision_bytes,
+            "500 MB to work on one picture, and the weights of the part that sees.",
+        ),
         (
             PartKind.OVERHEAD,
             budget.overhead_bytes,

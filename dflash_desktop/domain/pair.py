@@ -10,13 +10,21 @@ from dflash_desktop.domain.generation import KvCachePrecision
 
 @dataclass(frozen=True, slots=True)
 class PairFolders:
-    """A pair as a person chose it; without `draft_dir` the target runs alone."""
+    """A pair as a person chose it; without `draft_dir` the target runs alone.
+
+    With the target's own folder as `draft_dir`, its MTP head is the draft.
+    """
 
     id: str
     title: str
     target_dir: Path
     draft_dir: Path | None
     note: str = ""
+
+    @property
+    def uses_own_head(self) -> bool:
+        """Whether the draft is the target's own MTP head."""
+        return self.draft_dir == self.target_dir
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.catalogue import ModelKind, Precision
-from dflash_desktop.domain.model_facts import TEXT_GRAPH
+from dflash_desktop.domain.model_facts import MTP_GRAPH, TEXT_GRAPH
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.catalogue import CataloguePair, DraftModel, TargetModel
@@ -31,6 +31,7 @@ _REFERENCE_KV_VALUES_PER_TOKEN: Final = 2 * 36 * 1024
 _REFERENCE_PARAMETERS: Final = 8_000_000_000
 _USUAL_DRAFT_LAYERS: Final = 5
 _USUAL_KV_WIDTH: Final = 1024
+_VISION_PARTS: Final = ("openvino_vision_", "openvino_resampler_model")
 _QUERY_HEADS_PER_KV_HEAD: Final = 4
 _USUAL_TARGET_LAYERS_OF_A_DRAFT: Final = 5
 
@@ -39,13 +40,14 @@ _USUAL_TARGET_LAYERS_OF_A_DRAFT: Final = 5
 class PairSizes:
     """What a pair's memory is computed from; 0 for what it does not have."""
 
-    target_bytes: int  # of the weights, a vision part included
+    target_bytes: int  # of the weights, with those of a vision part that is not known apart
     target_kv_values: int  # numbers in the cache for each token
     draft_bytes: int = 0
     draft_kv_values: int = 0
     hidden_values: int = 0  # numbers that the draft reads of the target for each token
     table_values: int = 0  # vocabulary x hidden size: of the table that the draft uses, too
     sees_pictures: bool = False
+    vision_bytes: int = 0  # of the weights of the vision part, where it is known apart
     largest_tensor_bytes: int | None = None  # must be had in one piece; None: not known
     is_estimated: bool = False  # the weights' size was computed from the number of parameters
 
@@ -87,7 +89,7 @@ def folder_sizes(target: ModelFacts, draft: ModelFacts | None) -> PairSizes | No
     inputs = {} if draft is None or draft.graph is None else draft.graph.inputs()
     hidden = inputs.get("inputs_embeds", (0,))[-1]
     return PairSizes(
-        target_bytes=_bin_bytes(target),
+        target_bytes=_bin_bytes(target) - _vision_bytes(target),
         target_kv_values=target.graph.kv_values_per_token(),
         draft_bytes=0 if draft is None else _bin_bytes(draft),
         draft_kv_values=0
@@ -96,6 +98,7 @@ def folder_sizes(target: ModelFacts, draft: ModelFacts | None) -> PairSizes | No
         hidden_values=max(0, inputs.get("hidden_states", (0,))[-1]),
         table_values=max(0, hidden) * (target.vocabulary() or 0),
         sees_pictures=target.graph_file != TEXT_GRAPH,
+        vision_bytes=_vision_bytes(target),
         largest_tensor_bytes=max(graph.largest_constant_bytes for graph in graphs) or None,
     )
 
@@ -173,4 +176,18 @@ def _table_bytes(target: TargetModel, table_values: int) -> int | None:
 
 
 def _bin_bytes(facts: ModelFacts) -> int:
-    return sum(size for name, size in facts.file_sizes.items() if name.endswith(".bin"))
+    """All weights of the folder but those of an MTP head, or of the head alone if it is meant."""
+    head = MTP_GRAPH.replace(".xml", ".bin")
+    if facts.graph_file == MTP_GRAPH:
+        return facts.file_sizes.get(head, 0)
+    return sum(
+        size for name, size in facts.file_sizes.items() if name.endswith(".bin") and name != head
+    )
+
+
+def _vision_bytes(facts: ModelFacts) -> int:
+    return sum(
+        size
+        for name, size in facts.file_sizes.items()
+        if name.startswith(_VISION_PARTS) and name.endswith(".bin")
+    )

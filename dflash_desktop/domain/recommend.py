@@ -48,7 +48,7 @@ class Abilities:
 
 PROGRAM_DRAFT_KINDS: Final = frozenset(DraftKind)
 """All: which of them run is up to the runtime's version."""
-PROGRAM_MODEL_KINDS: Final = frozenset({ModelKind.TEXT})
+PROGRAM_MODEL_KINDS: Final = frozenset({ModelKind.TEXT, ModelKind.VISION})
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         (Remedy.CHOOSE_MODEL,),
         without_facts="This message alone is longer than this model's context.",
     ),
-    "model_cannot_see": Sentence(
+    "model_sees_no_pictures": Sentence(
         "This model reads text only: it cannot see pictures.",
         "Choose a model that sees pictures, or send the message without them.",
         (Remedy.CHOOSE_MODEL,),

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.library import ModelCondition, ModelRole
-from dflash_desktop.domain.model_facts import TEXT_GRAPH
+from dflash_desktop.domain.model_facts import MTP_GRAPH, TEXT_GRAPH, VISION_GRAPH
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.services.atomic_file import file_stamp
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.library import InstalledModel
 
 _log = logging.getLogger(__name__)
+
+OWN_HEAD = "+mtp"
+"""What the id of a target with its own head as the draft has behind the target's."""
 
 _USABLE = frozenset({ModelCondition.VERIFIED, ModelCondition.UNVERIFIED})
 
@@ -46,7 +49,8 @@ def installed_pairs(
 ) -> tuple[PairFolders, ...]:
     """Catalogue pairs of which both parts are here, then every target alone, each once.
 
-    A pair has the catalogue's id, a target alone the model's. Damaged and absent models are left
+    A target with an MTP head comes with it before it comes alone. A pair has the catalogue's id, a
+    target alone the model's. Damaged and absent models are left
     out, and targets that this program cannot run.
     """
     usable = [model for model in models if model.condition in _USABLE]
@@ -55,18 +59,20 @@ def installed_pairs(
     pairs: list[PairFolders] = []
     for pair in _catalogue(own_pairs_file).pairs:
         target = _find(pair.target.repository, here)
-        if target is None or not _is_text_target(target):
+        if target is None or not _can_answer(target):
             continue
         titles.setdefault(target.id, pair.target.title)
         draft = None if pair.draft is None else _find(pair.draft.repository, here)
         if draft is not None and draft.manifest.role is ModelRole.DRAFT:
             pairs.append(PairFolders(pair.id, pair.title, target.path, draft.path, pair.note))
-    alone = (
-        PairFolders(t.id, titles.get(t.id, t.title), t.path, None)
-        for t in usable
-        if _is_text_target(t)
+    targets = [(t, titles.get(t.id, t.title)) for t in usable if _can_answer(t)]
+    with_head = (
+        PairFolders(f"{t.id}{OWN_HEAD}", f"{title} with its own head", t.path, t.path)
+        for t, title in targets
+        if _holds(t, MTP_GRAPH)
     )
-    return (*pairs, *alone)
+    alone = (PairFolders(t.id, title, t.path, None) for t, title in targets)
+    return (*pairs, *with_head, *alone)
 
 
 def is_whole(models: Sequence[InstalledModel], repository: str) -> bool:
@@ -103,7 +109,11 @@ def _names(model: InstalledModel) -> tuple[str, ...]:
     return (model.id.casefold(), model.path.name.casefold())
 
 
-def _is_text_target(model: InstalledModel) -> bool:
+def _can_answer(model: InstalledModel) -> bool:
     if model.manifest.role is not ModelRole.TARGET:
         return False
-    return any(file.path == TEXT_GRAPH for file in model.manifest.files)
+    return _holds(model, TEXT_GRAPH) or _holds(model, VISION_GRAPH)
+
+
+def _holds(model: InstalledModel, name: str) -> bool:
+    return any(file.path == name for file in model.manifest.files)

@@ -17,6 +17,7 @@ from dflash_desktop.domain.model_facts import (
 )
 from dflash_desktop.domain.pair_contract import Finding, check_contract
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.workers.model_folder import has_own_head
 from dflash_desktop.workers.package_version import package_version
 
 if TYPE_CHECKING:
@@ -41,13 +42,17 @@ def check_folders(target_dir: Path, draft_dir: Path | None) -> tuple[Finding, ..
     Takes a second or less, more on a slow disk: not for the window's thread. Raises `AppError`
     when a folder cannot be looked into.
     """
-    draft = None if draft_dir is None else inspect_model(draft_dir)
+    draft = inspect_draft(target_dir, draft_dir)
     return check_contract(inspect_model(target_dir), draft, runtime=installed_runtime())
 
 
-def is_vision_folder(folder: Path) -> bool:
-    """Whether it holds a model for text and images, at a glance."""
-    return (folder / VISION_GRAPH).is_file() and not (folder / TEXT_GRAPH).is_file()
+def inspect_draft(target_dir: Path, draft_dir: Path | None) -> ModelFacts | None:
+    """The facts of a draft in a folder of its own; None for none and for the target's own head.
+
+    Raises `AppError` as `inspect_model`.
+    """
+    is_own_head = draft_dir == target_dir and has_own_head(target_dir)
+    return None if draft_dir is None or is_own_head else inspect_model(draft_dir)
 
 
 def installed_runtime() -> str | None:
@@ -55,17 +60,19 @@ def installed_runtime() -> str | None:
     return package_version("openvino-genai") or None
 
 
-def inspect_model(folder: Path) -> ModelFacts:
+def inspect_model(folder: Path, *, graph_file: str = "") -> ModelFacts:
     """The folder's facts; what is missing or damaged is a fact, too.
 
+    `graph_file` is another graph than the model's main one that is to be looked at.
     Raises `AppError` ("folder_unreadable") when the folder cannot be looked into.
     """
     try:
         sizes = _file_sizes(folder)
     except OSError as error:
         raise AppError(_unreadable(folder, error)) from error
-    is_vision = VISION_GRAPH in sizes and TEXT_GRAPH not in sizes
-    graph_file = VISION_GRAPH if is_vision else TEXT_GRAPH
+    if not graph_file:
+        is_vision = VISION_GRAPH in sizes and TEXT_GRAPH not in sizes
+        graph_file = VISION_GRAPH if is_vision else TEXT_GRAPH
     graph, fault = _graph(folder / graph_file) if graph_file in sizes else (None, "")
     return ModelFacts(
         name=folder.name or str(folder),

@@ -17,9 +17,9 @@ from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.services.bench_prompts import load_bench_prompts
 from dflash_desktop.services.benchmark import Benchmark, BenchProgress
 from dflash_desktop.services.model_inspection import (
+    inspect_draft,
     inspect_model,
     installed_runtime,
-    is_vision_folder,
 )
 from dflash_desktop.services.timed_answers import question
 
@@ -62,8 +62,6 @@ class PairCheck:
         """
         if folders.draft_dir is None:
             raise AppError(_NO_DRAFT)
-        if is_vision_folder(folders.target_dir):
-            raise AppError(_VISION)
         yield BenchProgress("Reading the files", 0, 1)
         findings, window = await asyncio.to_thread(_read, folders.target_dir, folders.draft_dir)
         if verdict_of(findings) is Verdict.BLOCKED:
@@ -114,9 +112,9 @@ class PairCheck:
 
 def _read(target_dir: Path, draft_dir: Path) -> tuple[tuple[Finding, ...], int | None]:
     """What the contract finds, and how many tokens the draft looks back. Blocking."""
-    target, draft = inspect_model(target_dir), inspect_model(draft_dir)
+    target, draft = inspect_model(target_dir), inspect_draft(target_dir, draft_dir)
     findings = check_contract(target, draft, runtime=installed_runtime())
-    return findings, draft.config.window_tokens
+    return findings, None if draft is None else draft.config.window_tokens
 
 
 def _report(
@@ -126,12 +124,6 @@ def _report(
     return CheckReport(report.pair_title, judge(numbers, findings), findings, report, numbers)
 
 
-_VISION: Final = Problem(
-    code="vision_target",
-    headline="The target is a model for text and images.",
-    advice="This version runs models for text only, but it can verify and repair its files.",
-    remedies=(Remedy.CHOOSE_MODEL,),
-)
 _NO_DRAFT: Final = Problem(
     code="no_draft",
     headline="There is no draft to check.",

@@ -6,14 +6,17 @@ import asyncio
 import hashlib
 from typing import TYPE_CHECKING, Protocol
 
-from dflash_desktop.domain.model_facts import VISION_GRAPH
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.pair_contract import Finding, Subject, Weight, check_contract
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import StarterState, StarterStatus
-from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
-from dflash_desktop.workers.model_folder import MODEL_BIN
+from dflash_desktop.services.model_inspection import (
+    inspect_draft,
+    inspect_model,
+    installed_runtime,
+)
+from dflash_desktop.workers.model_folder import has_own_head, weight_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +105,7 @@ class PairLibrary:
     def weight_bytes(folder: Path) -> int | None:
         """The size of a model's weights, or None while its folder is not there."""
         try:
-            return (folder / MODEL_BIN).stat().st_size
+            return weight_bytes(folder)
         except OSError:
             return None
 
@@ -129,26 +132,18 @@ def check_pair_folders(target_dir: Path, draft_dir: Path | None) -> None:
 
     Raises `AppError` with the first finding that blocks.
     """
-    if draft_dir is not None and target_dir == draft_dir:
+    if target_dir == draft_dir and not has_own_head(target_dir):
         raise AppError(
             Problem(
                 code="same_folder",
                 headline="The target and the draft are the same folder.",
-                advice="A draft is a small model of its own. Choose its folder, or no draft.",
+                advice="This model has no head of its own that could draft (MTP). A draft is a "
+                "small model: choose its folder, or no draft.",
                 remedies=(Remedy.CHOOSE_MODEL,),
             )
         )
     target = inspect_model(target_dir)
-    draft = None if draft_dir is None else inspect_model(draft_dir)
-    if target.graph_file == VISION_GRAPH:
-        raise AppError(
-            Problem(
-                code="vision_target",
-                headline=f"“{target.name}” is a model for text and images.",
-                advice="This version runs models for text only. Choose another target.",
-                remedies=(Remedy.CHOOSE_MODEL,),
-            )
-        )
+    draft = inspect_draft(target_dir, draft_dir)
     findings = check_contract(target, draft, runtime=installed_runtime())
     for finding in findings:
         if finding.weight is Weight.BLOCK:

@@ -15,7 +15,7 @@ from dflash_desktop.domain.model_facts import parse_version
 from dflash_desktop.domain.residency import can_keep_both
 from dflash_desktop.services.memory_guard import MemoryGuard
 from dflash_desktop.services.model_inspection import installed_runtime
-from dflash_desktop.workers.model_folder import MODEL_BIN, fingerprint
+from dflash_desktop.workers.model_folder import fingerprint, weight_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -141,7 +141,7 @@ def _keeps_both(folders: PairFolders) -> bool:
     if folders.draft_dir is None:
         return False
     try:
-        target_bytes = (folders.target_dir / MODEL_BIN).stat().st_size
+        target_bytes = weight_bytes(folders.target_dir)
     except OSError:
         return False  # the engine will say what is wrong with the folder
     return can_keep_both(target_bytes, psutil.virtual_memory().available)

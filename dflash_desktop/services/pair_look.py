@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.pair_contract import ContractResult, check_rules
 from dflash_desktop.domain.repair_plan import RepairPlan, plan_repair
-from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
+from dflash_desktop.services.model_inspection import (
+    inspect_draft,
+    inspect_model,
+    installed_runtime,
+)
 from dflash_desktop.services.repair import can_undo
 
 if TYPE_CHECKING:
@@ -29,7 +33,7 @@ def look_at_pair(target_dir: Path, draft_dir: Path | None) -> PairLook:
     Raises `AppError` when a folder cannot be looked into.
     """
     target = inspect_model(target_dir)
-    draft = None if draft_dir is None else inspect_model(draft_dir)
+    draft = inspect_draft(target_dir, draft_dir)
     contract = check_rules(target, draft, runtime=installed_runtime())
     return PairLook(
         contract,

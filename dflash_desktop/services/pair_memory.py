@@ -6,9 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.memory_budget import MemoryBudget, budget_of
+from dflash_desktop.domain.model_facts import MTP_GRAPH
 from dflash_desktop.domain.pair_sizes import PairSizes, folder_sizes
 from dflash_desktop.domain.problems import AppError
-from dflash_desktop.services.model_inspection import inspect_model
+from dflash_desktop.services.model_inspection import inspect_draft, inspect_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +22,9 @@ def pair_sizes(target_dir: Path, draft_dir: Path | None) -> PairSizes | None:
     """
     try:
         target = inspect_model(target_dir)
-        draft = None if draft_dir is None else inspect_model(draft_dir)
+        draft = inspect_draft(target_dir, draft_dir)
+        if draft is None and draft_dir is not None:
+            draft = inspect_model(target_dir, graph_file=MTP_GRAPH)
     except AppError:
         return None
     return folder_sizes(target, draft)

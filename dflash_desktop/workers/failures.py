@@ -44,7 +44,7 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
 )
 _OWN_ERRORS: Final = (
     (DraftNeedsGreedyError, "draft_needs_greedy"),
-    (CannotSeeError, "model_cannot_see"),
+    (CannotSeeError, "model_sees_no_pictures"),
     (CannotScoreError, "cannot_score"),
     (PictureError, "picture_refused"),
 )

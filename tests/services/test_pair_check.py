@@ -17,7 +17,6 @@ from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_loading import PairLoading
 from tests.fakes.bench_worker import BenchLauncher, Speeds
-from tests.fakes.damaged_pairs import make_vision
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -103,17 +102,6 @@ async def test_a_draft_that_looks_back_a_little_is_found_behind_long_prompts(
     assert isinstance(last, CheckReport)
     assert [cause.code for cause in last.judgement.causes] == ["beyond_window"]
     assert "Behind 1500 tokens" in last.judgement.causes[0].words
-
-
-async def test_a_vision_target_is_refused_in_words(
-    tmp_path: Path, target: ModelFiles, draft: ModelFiles
-) -> None:
-    make_vision(target)
-    folders = PairFolders("id", "Pair", target.folder, draft.folder)
-    async with checking(tmp_path, Speeds()) as checks, aclosing(checks.run(folders)) as steps:
-        with pytest.raises(AppError) as raised:
-            await anext(steps)
-    assert raised.value.problem.code == "vision_target"
 
 
 async def test_a_draft_that_ends_the_process_is_not_attached_and_the_target_still_answers(

@@ -10,6 +10,7 @@ from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.starter import StarterState, StarterStatus
 from dflash_desktop.services.pair_library import PairLibrary, check_pair_folders
 from dflash_desktop.services.settings_store import SettingsStore
+from tests.fakes.damaged_pairs import make_vision
 from tests.fakes.ir_models import ModelFiles, write_draft, write_target
 
 STARTER = PairFolders("starter", "Starter", Path("/s/target"), Path("/s/draft"))
@@ -158,7 +159,16 @@ def test_a_draft_chosen_as_target_is_recognised(target: Path, draft: Path) -> No
     assert code_of(target, target) == "same_folder"
 
 
-def test_a_target_for_images_is_refused_in_words(target: Path) -> None:
+def test_a_target_that_sees_is_taken_when_its_parts_are_complete(target: Path) -> None:
+    make_vision(ModelFiles(target))
+    check_pair_folders(target, None)
+    (target / "openvino_vision_embeddings_model.bin").unlink()
+    assert code_of(target, None) == "vision_files_missing"
+
+
+def test_a_targets_own_head_is_its_draft(target: Path) -> None:
+    assert code_of(target, target) == "same_folder"
     for kind in ("xml", "bin"):
-        (target / f"openvino_model.{kind}").rename(target / f"openvino_language_model.{kind}")
-    assert code_of(target, None) == "vision_target"
+        shutil.copy(target / f"openvino_model.{kind}", target / f"openvino_mtp_model.{kind}")
+    check_pair_folders(target, target)
+    assert PairLibrary.weight_bytes(target) == (target / "openvino_model.bin").stat().st_size

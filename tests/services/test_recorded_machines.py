@@ -32,7 +32,11 @@ QWEN_9B = "Qwen3.5-9B-abliterated-int4+Qwen3.5-9B-abliterated-DFlash-int4"
 LFM_8B = "LFM2.5-8B-A1B-heretic-int4"
 LFM_3B = "LFM2.5-2.6B-heretic-int4"
 MINICPM_1B = "MiniCPM-V-4.7-1B-int8+MiniCPM-V-4.7-1B-DSpark"
+QWEN_27B = "Qwen3.8-27B-heretic-ara-int4+Qwen3.8-27B-heretic-ara-DFlash-int4"
+ORNITH_9B = "Ornith-1.5-9B-int4+Ornith-1.5-9B-DFlash-int4"
 LARGE = (QWEN_9B, QWEN_8B_BASE, QWEN_4B)
+SEEING = (ORNITH_9B, QWEN_9B, QWEN_8B_BASE)  # the first sees pictures
+FLAGSHIP = (QWEN_27B, ORNITH_9B, QWEN_9B)  # the first two see pictures
 SLOW = (QWEN_4B, QWEN_4B_BASE, LFM_8B)  # the last is a mixture: 1 of its 8 billion at a time
 
 
@@ -46,21 +50,21 @@ class Expected:
 
 EXPECTED = {
     "arc_a380": Expected(Tier.COMPACT, PoolKind.CARD, 6.0, (QWEN_4B, QWEN_4B_BASE, LFM_3B)),
-    "arc_a770_16gb": Expected(Tier.LARGE, PoolKind.CARD, 15.4, LARGE),
+    "arc_a770_16gb": Expected(Tier.LARGE, PoolKind.CARD, 15.4, SEEING),
     "arc_b570": Expected(Tier.STANDARD, PoolKind.CARD, 9.6, LARGE),
     "arc_b580": Expected(Tier.LARGE, PoolKind.CARD, 11.6, LARGE),
-    "arc_pro_b60": Expected(Tier.FLAGSHIP, PoolKind.CARD, 23.1, LARGE),
+    "arc_pro_b60": Expected(Tier.FLAGSHIP, PoolKind.CARD, 23.1, FLAGSHIP),
     "arc_130v_16gb": Expected(Tier.LARGE, PoolKind.SHARED, 9.0, LARGE),
-    "arc_140v_32gb": Expected(Tier.FLAGSHIP, PoolKind.SHARED, 23.0, LARGE),
-    "arc_140t_64gb": Expected(Tier.FLAGSHIP, PoolKind.SHARED, 56.0, LARGE),
-    "arc_b390": Expected(Tier.FLAGSHIP, PoolKind.SHARED, 26.0, LARGE),
+    "arc_140v_32gb": Expected(Tier.FLAGSHIP, PoolKind.SHARED, 23.0, FLAGSHIP),
+    "arc_140t_64gb": Expected(Tier.FLAGSHIP, PoolKind.SHARED, 56.0, FLAGSHIP),
+    "arc_b390": Expected(Tier.FLAGSHIP, PoolKind.SHARED, 26.0, FLAGSHIP),
     "meteor_lake_16gb": Expected(  # the 9B pair is tight here, so it comes after what fits
         Tier.LARGE, PoolKind.SHARED, 7.8, (QWEN_4B, QWEN_4B_BASE, LFM_8B)
     ),
     "uhd_770": Expected(Tier.FLAGSHIP, PoolKind.SHARED, 26.0, SLOW),
     "nvidia_beside_intel": Expected(Tier.LARGE, PoolKind.SHARED, 8.4, SLOW),
-    "two_arc_cards": Expected(Tier.LARGE, PoolKind.CARD, 15.4, LARGE),
-    "two_arc_cards_other_order": Expected(Tier.LARGE, PoolKind.CARD, 15.4, LARGE),
+    "two_arc_cards": Expected(Tier.LARGE, PoolKind.CARD, 15.4, SEEING),
+    "two_arc_cards_other_order": Expected(Tier.LARGE, PoolKind.CARD, 15.4, SEEING),
     "cpu_only": Expected(Tier.LARGE, PoolKind.SYSTEM, 20.7, SLOW),
     "wsl_a750": Expected(Tier.COMPACT, PoolKind.CARD, 6.5, (QWEN_4B, QWEN_4B_BASE, LFM_3B)),
     "sriov_slice": Expected(Tier.STARTER, PoolKind.CARD, 4.1, (LFM_3B, STARTER, MINICPM_1B)),

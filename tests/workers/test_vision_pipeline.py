@@ -214,7 +214,7 @@ def test_a_model_for_text_says_that_it_cannot_see(
     engine = SeeingEngine(replace(starter_pair, draft_dir=None))
     assert not engine.pair.sees_pictures
     engine.ask(("What is it?", pictures))
-    assert engine.failure().code == "model_cannot_see"
+    assert engine.failure().code == "model_sees_no_pictures"
     assert engine.answer("Hello").stats.picture_tokens == 0
 
 
