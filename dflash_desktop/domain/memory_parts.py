@@ -23,6 +23,7 @@ class PartKind(StrEnum):
     VISION = "pictures"
     OVERHEAD = "overhead"
     ENGINE = "engine"  # where only the sum is known
+    EXPORT = "export at its peak"
     OTHERS = "in use"
     RESERVE = "kept free"
     FOR_MODELS = "for models"

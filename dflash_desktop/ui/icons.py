@@ -44,6 +44,7 @@ class IconName(StrEnum):
     FILE_TEXT = "file-text"
     FOLDER_OPEN = "folder-open"
     GAUGE = "gauge"
+    HAMMER = "hammer"
     HELP = "circle-help"
     HIGHLIGHTER = "highlighter"
     HISTORY = "history"

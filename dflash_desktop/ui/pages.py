@@ -12,6 +12,7 @@ class Page(StrEnum):
     IMAGES = "Images"
     MODELS = "Models"
     TRANSFERS = "Transfers"
+    EXPORT = "Export"
     MEASURE = "Measure"
     SETUP = "Setup"  # stands in for the chat until there is a model
     MORE_MODELS = "More models"  # a part of the models page
@@ -19,4 +20,11 @@ class Page(StrEnum):
 
 
 PARTS_OF_MODELS = (Page.MORE_MODELS, Page.PAIR)
-NAVIGATION = (Page.CHAT, Page.IMAGES, Page.MODELS, Page.TRANSFERS, Page.MEASURE)
+NAVIGATION = (
+    Page.CHAT,
+    Page.IMAGES,
+    Page.MODELS,
+    Page.TRANSFERS,
+    Page.EXPORT,
+    Page.MEASURE,
+)

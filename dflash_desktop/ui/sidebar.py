@@ -43,6 +43,7 @@ _PAGE_ICONS = {
     Page.IMAGES: IconName.IMAGE,
     Page.MODELS: IconName.MODELS,
     Page.TRANSFERS: IconName.DOWNLOAD,
+    Page.EXPORT: IconName.HAMMER,
     Page.MEASURE: IconName.GAUGE,
 }
 

@@ -36,9 +36,12 @@ _TONES = {
 
 
 class StatusLine(SurfaceFrame):
-    """Signals: `way_out_requested(WayOut)` when the button beside the state was pressed."""
+    """Signals: `way_out_requested(WayOut)` when the button beside the state was pressed,
+    `work_requested` when what goes on in the background was.
+    """
 
     way_out_requested = Signal(WayOut)
+    work_requested = Signal()
 
     def __init__(self, *, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Surface.PANEL, parent)
@@ -49,6 +52,9 @@ class StatusLine(SurfaceFrame):
         self._state = Label(role=TextRole.CAPTION)
         self._button = Button("", theme=theme, kind=ButtonKind.LINK)
         self._button.clicked.connect(self._on_button_clicked)
+        self._work = Button("", theme=theme, kind=ButtonKind.LINK, icon=IconName.HAMMER)
+        self._work.clicked.connect(self.work_requested)
+        self._work.hide()
         self._device = ElidedLabel(role=TextRole.CAPTION)
         self._device.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._facts = [Label(role=TextRole.CAPTION) for _ in range(3)]
@@ -60,6 +66,7 @@ class StatusLine(SurfaceFrame):
         row.addWidget(self._icon)
         row.addWidget(self._state)
         row.addWidget(self._button)
+        row.addWidget(self._work)
         row.addSpacing(GAP_TINY)
         self._device.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         row.addWidget(self._device, 1)
@@ -81,6 +88,12 @@ class StatusLine(SurfaceFrame):
             self._button.setText(words.way_out.value)
         self._button.setVisible(words.way_out is not None)
         self._draw_icon()
+
+    def show_work(self, words: str) -> None:
+        """What goes on in the background; no words take it away."""
+        self._work.setText(words)
+        self._work.setToolTip("Show it" if words else "")
+        self._work.setVisible(bool(words))
 
     def show_facts(self, facts: tuple[Fact, ...]) -> None:
         """Show facts about the loaded model; none hides them."""

@@ -394,6 +394,8 @@ NARROW = (720, 520)
 
 def main() -> None:
     """Take all shots, or those that were asked for."""
+    from tests.ui.shots_export import take_export  # which needs this module
+
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
     shots = Shots(folder, sys.argv[2:])
     theme = shots.theme
@@ -423,6 +425,7 @@ def main() -> None:
                 page=Page.MEASURE,
                 size=size or (1180, 1500),
             )
+    take_export(shots)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,22 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from dflash_desktop.domain.problems import Problem, Remedy
+from dflash_desktop.ui.export.pane import ExportPane
 from dflash_desktop.ui.models.library_words import model_row
 from dflash_desktop.ui.models.pane import ModelsPane
 from dflash_desktop.ui.models.words import CardState, PairCardContent
 from dflash_desktop.ui.pair.pane import PairPane
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.transfers.pane import TransfersPane
+from tests.ui.export.export_values import (
+    DONE,
+    ENVIRONMENTS,
+    EVERY_RUN,
+    REQUEST,
+    RUNNING,
+    TIGHT,
+)
+from tests.ui.export.export_values import PLAN as EXPORT_PLAN
 from tests.ui.library_values import MODELS, NOW
 from tests.ui.pair_values import PLAN, USELESS, WARNINGS, WORKING
 from tests.ui.transfers.transfer_values import EVERY_STATE
@@ -57,6 +68,31 @@ def pair(theme: Theme) -> QWidget:
     return pane
 
 
+def export_start(theme: Theme) -> QWidget:
+    pane = ExportPane(theme=theme, report=lambda problem: problem.detail, cores=4)
+    pane.environments.show_environments(ENVIRONMENTS)
+    pane.environments.open()
+    pane.runs.show_runs(EVERY_RUN[:2])
+    pane.form.show_pairs((REQUEST,))
+    pane.runs.show_runs(EVERY_RUN)
+    pane.show_start()
+    return pane
+
+
+def export_plan(theme: Theme) -> QWidget:
+    pane = ExportPane(theme=theme, report=lambda problem: problem.detail, cores=4)
+    pane.show_plan(EXPORT_PLAN)
+    pane.show_plan(TIGHT)
+    return pane
+
+
+def export_run(theme: Theme) -> QWidget:
+    pane = ExportPane(theme=theme, report=lambda problem: problem.detail, cores=4)
+    pane.show_run(RUNNING)
+    pane.show_run(replace(DONE, id=RUNNING.id))
+    return pane
+
+
 def tab_stops(page: QWidget) -> list[QWidget]:
     stops: list[QWidget] = []
     widget = page.nextInFocusChain()
@@ -72,7 +108,9 @@ def place(page: QWidget, widget: QWidget) -> int:
     return widget.mapTo(page, QPoint(0, widget.height() // 2)).y()
 
 
-@pytest.mark.parametrize("build", [transfers, library, pair])
+@pytest.mark.parametrize(
+    "build", [transfers, library, pair, export_start, export_plan, export_run]
+)
 def test_tab_goes_from_top_to_bottom(
     qtbot: QtBot, theme: Theme, build: Callable[[Theme], QWidget]
 ) -> None:

@@ -43,6 +43,7 @@ _LOOKS: Final = {
     PartKind.VISION: _Look(ColourRole.DRAFT_TINT, ColourRole.ACCENT, Qt.BrushStyle.Dense6Pattern),
     PartKind.OVERHEAD: _Look(ColourRole.BORDER, ColourRole.TEXT_MUTED, Qt.BrushStyle.FDiagPattern),
     PartKind.ENGINE: _Look(ColourRole.ACCENT),
+    PartKind.EXPORT: _Look(ColourRole.ACCENT),
     PartKind.OTHERS: _Look(ColourRole.BORDER, ColourRole.TEXT_MUTED, Qt.BrushStyle.Dense5Pattern),
     PartKind.RESERVE: _Look(ColourRole.SURFACE, ColourRole.TEXT_MUTED, Qt.BrushStyle.HorPattern),
     PartKind.FOR_MODELS: _Look(ColourRole.DRAFT_TINT),
@@ -112,8 +113,10 @@ class MemoryBar(QWidget):
         painter.drawRoundedRect(whole, _RADIUS, _RADIUS)
         if self._limit_bytes is not None and self._total_bytes > self._limit_bytes:
             x = whole.width() * self._limit_bytes / self._total_bytes
-            painter.setPen(QPen(self._theme.colour(ColourRole.BAD), 3))
-            painter.drawLine(QPoint(round(x), 0), QPoint(round(x), self.height()))
+            # With a light edge, so that it is seen on a part of any colour.
+            for ink, width in ((ColourRole.SURFACE, 7), (ColourRole.BAD, 3)):
+                painter.setPen(QPen(self._theme.colour(ink), width))
+                painter.drawLine(QPoint(round(x), 0), QPoint(round(x), self.height()))
         painter.end()
 
     @property

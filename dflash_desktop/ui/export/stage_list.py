@@ -1,0 +1,117 @@
+"""The stages of a run: which is done, which runs and how far it is, how long each took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+
+from dflash_desktop.domain.export_run import StageState
+from dflash_desktop.ui.colours import ColourRole
+from dflash_desktop.ui.export.run_words import STAGE_LOOKS, whole_seconds
+from dflash_desktop.ui.theme import (
+    GAP_MEDIUM,
+    GAP_SMALL,
+    GAP_TINY,
+    ICON_SIZE,
+    SIZE_CAPTION,
+    STATE_COLOURS,
+    TextRole,
+    interface_font,
+)
+from dflash_desktop.ui.widgets.empty_layout import empty_layout
+from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
+
+if TYPE_CHECKING:
+    from dflash_desktop.domain.export_run import ExportStage
+    from dflash_desktop.ui.theme import Theme
+
+_BAR_STEPS: Final = 1000
+
+
+class StageList(QWidget):
+    """Rows of the same stages only change."""
+
+    def __init__(self, *, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._names: tuple[str, ...] = ()
+        self._rows: list[_StageRow] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GAP_SMALL)
+
+    def show_stages(self, stages: tuple[ExportStage, ...]) -> None:
+        """Show the stages as they are now."""
+        names = tuple(stage.name for stage in stages)
+        if names != self._names:
+            self._names = names
+            empty_layout(self._column)
+            self._rows = [_StageRow(theme=self._theme) for _ in stages]
+            for row in self._rows:
+                self._column.addWidget(row)
+        for row, stage in zip(self._rows, stages, strict=True):
+            row.show_stage(stage)
+
+
+class _StageRow(QWidget):
+    def __init__(self, *, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._shown: ExportStage | None = None
+        self._icon = QLabel()
+        self._icon.setFixedSize(QSize(ICON_SIZE, ICON_SIZE))
+        self._title = Label(wraps=True)
+        self._seconds = Label(role=TextRole.CAPTION)
+        self._seconds.setFont(interface_font(SIZE_CAPTION, tabular=True))
+        self._bar = QProgressBar()
+        self._bar.setRange(0, _BAR_STEPS)
+        self._bar.setTextVisible(False)
+        self._detail = ElidedLabel(role=TextRole.CAPTION)
+        words = QVBoxLayout()
+        words.setSpacing(GAP_TINY)
+        top = QHBoxLayout()
+        top.addWidget(self._title, 1)
+        top.addWidget(self._seconds)
+        words.addLayout(top)
+        words.addWidget(self._bar)
+        words.addWidget(self._detail)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP_MEDIUM)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        theme.changed.connect(self._draw_icon)
+
+    def show_stage(self, stage: ExportStage) -> None:
+        """Show one stage; what has not changed is not drawn again."""
+        if stage == self._shown:
+            return
+        is_new_state = self._shown is None or self._shown.state is not stage.state
+        self._shown = stage
+        word, _, _ = STAGE_LOOKS[stage.state]
+        is_running = stage.state is StageState.RUNNING
+        is_waiting = stage.state is StageState.WAITING
+        title_role = TextRole.STRONG if is_running else TextRole.INTERFACE
+        self._title.show_text(stage.title, role=TextRole.MUTED if is_waiting else title_role)
+        time = whole_seconds(stage.seconds) if stage.seconds >= 1 else ""
+        share = "" if stage.share is None or not is_running else f"{int(stage.share * 100)} %"
+        self._seconds.show_text(" · ".join(part for part in (share, time) if part))
+        self._bar.setVisible(is_running and stage.share is not None)
+        self._bar.setValue(round(max(0.0, min(1.0, stage.share or 0.0)) * _BAR_STEPS))
+        self._bar.setAccessibleName(f"Progress of: {stage.title}")
+        self._detail.show_text(stage.detail)
+        self._detail.setVisible(bool(stage.detail) and not is_waiting)
+        parts = (stage.title, word, share, time, stage.detail)
+        self.setAccessibleName(", ".join(part for part in parts if part))
+        if is_new_state:
+            self._draw_icon()
+
+    def _draw_icon(self) -> None:
+        if self._shown is None:
+            return
+        _, role, icon = STAGE_LOOKS[self._shown.state]
+        colour = STATE_COLOURS.get(role, ColourRole.ACCENT)
+        size = QSize(ICON_SIZE, ICON_SIZE)
+        self._icon.setPixmap(self._theme.icon(icon, colour).pixmap(size, self.devicePixelRatioF()))
