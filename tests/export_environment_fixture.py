@@ -27,9 +27,13 @@ _problem = pytest.StashKey[str]()
 
 def cached_environments() -> ExportEnvironments:
     """Those that tests share; nobody may change them."""
+    return ExportEnvironments(paths=cached_paths())
+
+
+def cached_paths() -> AppPaths:
+    """Where they are."""
     root = CACHE_DIR
-    paths = AppPaths(root / "config", root / "data", root / "cache", root / "logs")
-    return ExportEnvironments(paths=paths)
+    return AppPaths(root / "config", root / "data", root / "cache", root / "logs")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

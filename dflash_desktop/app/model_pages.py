@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.app.services import Services
+    from dflash_desktop.domain.export_request import ExportRequest
     from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.domain.transfer import Transfer
@@ -50,6 +51,7 @@ class ModelPages:
         show: Callable[[Page], None],
         show_starter: Callable[[], None],
         get_pair: Callable[[str], None],
+        export: Callable[[ExportRequest | None], None],
         on_remedy: Callable[[Remedy], None],
     ) -> None:
         self._window = window
@@ -60,6 +62,7 @@ class ModelPages:
         self._show = show
         self._show_starter = show_starter
         self._get_pair = get_pair
+        self._export = export
         self._on_remedy = on_remedy
         self._models_pane: ModelsPane | None = None
         self._models: ModelsPresenter | None = None
@@ -101,9 +104,10 @@ class ModelPages:
         pane = ModelsPane(theme=self._theme, report=self._report)
         pane.starter_requested.connect(self._show_starter)
         pane.get_requested.connect(lambda: self._show(Page.MORE_MODELS))
+        pane.export_requested.connect(lambda: self._export(None))
         pane.check_requested.connect(self._show_pair)
         pane.own_pair_form.look_requested.connect(
-            lambda title, target, draft: self._look_at(folders_of(title, target, draft))
+            lambda title, target, draft: self.look_at(folders_of(title, target, draft))
         )
         self._models_pane = pane
         self._models = ModelsPresenter(
@@ -146,7 +150,7 @@ class ModelPages:
         self._import = build_import(
             view=pane.library,
             services=services,
-            look_at=self._look_at,
+            look_at=self.look_at,
             on_remedy=lambda remedy: self._take_remedy_of_a_look(remedy, ()),
         )
         return pane
@@ -172,6 +176,7 @@ class ModelPages:
             ask_token=lambda repo_ids, on_given: self.connection.open_token(
                 repo_ids, on_given=on_given
             ),
+            export=self._export,
             on_remedy=self._take_remedy_of_a_look,
         )
         return pane
@@ -240,9 +245,10 @@ class ModelPages:
     def _show_pair(self, pair_id: str) -> None:
         pair = self._services.library.find(pair_id)
         if pair is not None:
-            self._look_at(pair)
+            self.look_at(pair)
 
-    def _look_at(self, pair: PairFolders) -> None:
+    def look_at(self, pair: PairFolders) -> None:
+        """Open the page of a pair."""
         self._show(Page.PAIR)
         if self._pair is not None and self._pair_pane is not None:
             self._pair.show(pair)
@@ -255,11 +261,15 @@ class ModelPages:
 
     def _show_in_library(self, transfer_id: str) -> None:
         self._show(Page.MODELS)
-        if self._models_pane is None:
-            return
         for transfer in self._services.downloads.transfers():
             if transfer.id == transfer_id and transfer.request.repos:
-                self._models_pane.show_model(transfer.request.repos[0].repo_id)
+                self.show_model(transfer.request.repos[0].repo_id)
+
+    def show_model(self, model_id: str) -> None:
+        """Bring a model on this disk to the front."""
+        self._show(Page.MODELS)
+        if self._models_pane is not None:
+            self._models_pane.show_model(model_id)
 
     def take_remedy(
         self, remedy: Remedy, repo_ids: tuple[str, ...], *, on_given: Callable[[], None]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
+from dflash_desktop.app.export_pages import ExportPages
 from dflash_desktop.app.model_pages import ModelPages
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.chat.memory_presenter import MemoryPresenter
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from dflash_desktop.app.image_page import ImagePage
     from dflash_desktop.app.services import Services
+    from dflash_desktop.domain.export_request import ExportRequest
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.ui.main_window import MainWindow
@@ -95,7 +97,18 @@ class Pages:
             show=self.show,
             show_starter=self.show_starter,
             get_pair=self.get_pair,
+            export=self.export,
             on_remedy=on_remedy,
+        )
+        self._exports = ExportPages(
+            window=window,
+            theme=theme,
+            services=services,
+            pairs=self.pairs,
+            report=report,
+            show=self.show,
+            get_pair=self.get_pair,
+            models=self._model_pages,
         )
         window.sidebar.page_requested.connect(self.show)
         window.sidebar.conversation_chosen.connect(lambda _: self.show(Page.CHAT))
@@ -125,6 +138,8 @@ class Pages:
         else:
             self._window.sidebar.focus_page(page)
         self._model_pages.on_shown(page)
+        if page is Page.EXPORT:
+            self._exports.on_shown()
 
     def show_starter(self) -> None:
         """Lead to the starter model, whether it is to be had or to be repaired."""
@@ -152,6 +167,31 @@ class Pages:
         if self._setup is not None:
             self._setup.show_pair(pair_id)
 
+    def export(self, request: ExportRequest | None = None) -> None:
+        """Lead to making a model from a checkpoint; of a request, to its plan."""
+        self.show(Page.EXPORT)
+        if request is not None:
+            self._exports.show_request(request)
+
+    def take_way_out(self, remedy: Remedy) -> bool:
+        """Lead to where a problem's button says, or load anew; False if it is neither."""
+        if self.pairs.take_way_out(remedy):
+            return True
+        match remedy:
+            case Remedy.CHOOSE_MODEL:
+                self.show(Page.MODELS)
+            case Remedy.CHOOSE_DEVICE:
+                self.show_devices()
+            case Remedy.MEASURE:
+                self.show(Page.MEASURE)
+            case Remedy.INSTALL_STARTER | Remedy.CHOOSE_FILE:
+                self.show_starter()
+            case Remedy.SHOW_EXPORT:
+                self._exports.show_running()
+            case _:
+                return False
+        return True
+
     def closings(self) -> list[Coroutine[object, object, None]]:
         """What ends each presenter; to be awaited side by side."""
         presenters = (
@@ -165,7 +205,7 @@ class Pages:
         ends = [p.close() for p in presenters if p is not None]
         if self._images is not None:
             ends += self._images.closings()
-        return [*ends, *self._model_pages.closings()]
+        return [*ends, *self._model_pages.closings(), *self._exports.closings()]
 
     def _built(self, page: Page) -> QWidget:
         match page:
@@ -181,6 +221,8 @@ class Pages:
                 return self._model_pages.built_pair()
             case Page.TRANSFERS:
                 return self._model_pages.built_transfers()
+            case Page.EXPORT:
+                return self._exports.built()
             case Page.MEASURE:
                 return self._built_measure()
             case Page.SETUP:

@@ -18,10 +18,10 @@ from dflash_desktop.services.conversation_store import TRASH
 from dflash_desktop.services.home_check import home_problem
 from dflash_desktop.services.last_run import LastRun
 from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.ui.closing import EXPORT_RUNS, is_exporting
 from dflash_desktop.ui.first_paint import FirstPaint
 from dflash_desktop.ui.garbage import GarbageCollection
 from dflash_desktop.ui.main_window import MainWindow
-from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.tasks import TaskScope
 from dflash_desktop.ui.theme import Theme
 from dflash_desktop.ui.unexpected_errors import UnexpectedErrors
@@ -142,6 +142,7 @@ class Program:
                 self._services.exports.close(),
                 self._services.pictures.close(),
                 self._services.studio.close(),
+                self._services.exports.close(),
             ]
         self._tasks.close()
         ends += [self._openings.close(), self._tasks.wait()]
@@ -181,6 +182,8 @@ class Program:
         window.header.theme_chosen.connect(self._on_theme_chosen)
         window.header.about_requested.connect(self._show_about)
         pages.begin()
+        if self._is_first:
+            self._tasks.start(services.exports.tidy())
         # What exists now lives as long as the window. Walking through all of it, as a full
         # collection does, halted a streaming answer for up to 25 ms (measured).
         gc.freeze()
@@ -230,9 +233,13 @@ class Program:
         return problem_report(problem, private=private_facts(), facts=facts)
 
     def _may_close(self) -> bool:
-        """Refuse once while a conversation is in memory only, and say so."""
+        """Refuse once while something would be lost or stopped, and say so."""
         if self._services is None:
             return True
+        is_asked_already = self.window.banner.problem == EXPORT_RUNS
+        if not self.is_closing and not is_asked_already and is_exporting(self._services.exports):
+            self.window.show_problem(EXPORT_RUNS)
+            return False
         store = self._services.conversations
         try:
             store.save_pending()
@@ -258,21 +265,15 @@ class Program:
         pages = self._pages
         if self._openings.take_way_out(remedy):
             return
-        if pages is None or pages.pairs.take_way_out(remedy):
+        if pages is None or pages.take_way_out(remedy):
             return
         match remedy:
-            case Remedy.CHOOSE_MODEL:
-                pages.show(Page.MODELS)
-            case Remedy.CHOOSE_DEVICE:
-                pages.show_devices()
-            case Remedy.MEASURE:
-                pages.show(Page.MEASURE)
-            case Remedy.INSTALL_STARTER | Remedy.CHOOSE_FILE:
-                pages.show_starter()
             case Remedy.NEW_CHAT:
                 self.window.sidebar.new_chat_requested.emit()
             case Remedy.OPEN_LOG:
                 QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._paths.log_dir)))
+            case Remedy.CLOSE_PROGRAM:
+                self.close()
             case _:
                 _LOG.info("nobody takes the way out %s", remedy)
 

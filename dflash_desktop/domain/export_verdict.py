@@ -146,11 +146,14 @@ def _prebuilt(pair: CataloguePair) -> ExportAlternative:
 
 
 def _is_of(pair: CataloguePair, request: ExportRequest) -> bool:
-    """Whether it is the same model, by the last part of its repository's name."""
+    """Whether it is the same model, by the last part of its repository's name.
+
+    A name of one word ("qwen3") is a family's, or anything: it names no model.
+    """
     wanted = {_stem(item) for item in request.items if item.role is ExportRole.TARGET}
     wanted = wanted or {_stem(item) for item in request.items}
     words = f"{pair.target.id} {pair.target.title} {pair.target.repository or ''}".lower()
-    return any(stem and stem in words.replace(" ", "-") for stem in wanted)
+    return any("-" in stem and stem in words.replace(" ", "-") for stem in wanted)
 
 
 def _stem(item: ExportItem) -> str:

@@ -34,6 +34,8 @@ class Remedy(StrEnum):
     NETWORK_SETTINGS = "network_settings"
     MODEL_FOLDER = "model_folder"
     ADD_MODEL = "add_model"
+    SHOW_EXPORT = "show_export"
+    CLOSE_PROGRAM = "close_program"
 
     @property
     def label(self) -> str:
@@ -59,6 +61,8 @@ _REMEDY_LABELS = {
     Remedy.NETWORK_SETTINGS: "Network settings",
     Remedy.MODEL_FOLDER: "Choose model folder…",
     Remedy.ADD_MODEL: "Add to the models",
+    Remedy.SHOW_EXPORT: "Show the export",
+    Remedy.CLOSE_PROGRAM: "Stop it and close",
 }
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.worker_launch import WorkerCommand
 
 PATIENCE_SECONDS = 30.0
+EXPORT_SECONDS = 150.0
 SLOW = Script(answers=("word " * 400,), chunks_per_second=20)
 Seen = dict[str, object]
 
@@ -317,6 +318,57 @@ async def look_at_a_pair(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+async def close_while_exporting(program: Program, seen: Seen) -> None:
+    """Closing asks once, and goes on with a click."""
+    from dflash_desktop.domain.problems import Remedy
+    from tests.ui.export.export_values import RUNNING
+
+    with patch.object(program.services.exports, "runs", return_value=(RUNNING,)):
+        program.window.close()
+        seen["told"] = await told_code(program)
+        seen["was_closing"] = program.is_closing
+        await press(program, Remedy.SHOW_EXPORT.label)
+        seen["page"] = program.window.page
+        program.window.close()
+        await press(program, Remedy.CLOSE_PROGRAM.label)
+        seen["is_closing"] = program.is_closing
+
+
+async def export_a_draft(program: Program, seen: Seen) -> None:
+    """From a folder that is dropped on the page to the model in the library."""
+    from dflash_desktop.domain.export_run import ExportState
+    from dflash_desktop.ui.export.pane import ExportPane
+
+    program.pages.show(Page.EXPORT)
+    pane = program.window.page_widget(Page.EXPORT)
+    assert isinstance(pane, ExportPane)
+    pane.dropped.emit((str(app_paths().data_dir / "checkpoint"),))
+    await press(program, "See what it takes")
+    await until(lambda: pane.is_at_plan)
+    pane.plan.start_requested.emit()
+    await until(lambda: bool(program.services.exports.runs()))
+    program.pages.show(Page.CHAT)
+    said: set[str] = set()
+    async with asyncio.timeout(EXPORT_SECONDS):
+        while (run := program.services.exports.runs()[0]).state not in (
+            ExportState.DONE,
+            ExportState.FAILED,
+        ):
+            said |= {b.text() for b in buttons(program) if b.text().startswith("Exporting")}
+            seen["samples"] = len(run.memory)
+            await asyncio.sleep(0.1)
+    program.pages.show(Page.EXPORT)
+    await until(lambda: pane.run.result.isVisible())
+    seen["said"] = sorted(said)
+    seen["state"] = run.state
+    seen["problem"] = run.problem.headline if run.problem else ""
+    seen["log_lines"] = pane.run.log.text.blockCount()
+    await press(program, "Show in Models")
+    seen["page"] = program.window.page
+    seen["models"] = [model.id for model in program.services.models.models()]
+    program.window.close()
+
+
 async def imports(program: Program, seen: Seen) -> None:
     """What this process has loaded once it chats."""
     await ask(program)
@@ -328,6 +380,8 @@ async def imports(program: Program, seen: Seen) -> None:
 
 SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] = {
     "close_at_once": (SLOW, close_at_once),
+    "close_while_exporting": (SLOW, close_while_exporting),
+    "export_a_draft": (SLOW, export_a_draft),
     "close_on_the_setup": (SLOW, close_on_the_setup),
     "get_a_model_that_asks_who_you_are": (SLOW, get_a_model_that_asks_who_you_are),
     "get_a_pair_that_asks_who_you_are": (

@@ -22,6 +22,8 @@ from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.conversation_store import ConversationStore
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.pages import Page
+from tests.export_environment_fixture import cached_paths
+from tests.exporting.checkpoints import write_checkpoint
 from tests.fakes.fake_hub import GOOD_TOKEN, FakeHub, serve, small_repo
 from tests.fakes.ir_models import write_draft, write_target
 
@@ -41,13 +43,13 @@ class Outcome:
     stderr: str
 
 
-def run(scenario: str, *arguments: str) -> Outcome:
+def run(scenario: str, *arguments: str, timeout_seconds: float = 90) -> Outcome:
     done = subprocess.run(
         [sys.executable, "-m", "tests.app.scenarios", scenario, *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=timeout_seconds,
         check=False,
     )
     assert done.stdout, done.stderr
@@ -83,6 +85,32 @@ def test_without_a_model_the_setup_shows_and_closing_ends_its_look_at_the_machin
     outcome = run("close_on_the_setup")
     assert_left_well(outcome)
     assert outcome.seen["page"] == "Setup"
+
+
+def test_closing_while_an_export_runs_asks_once() -> None:
+    outcome = run("close_while_exporting")
+    assert_left_well(outcome)
+    assert outcome.seen["told"] == "export_runs"
+    assert not outcome.seen["was_closing"]
+    assert outcome.seen["page"] == "Export"
+    assert outcome.seen["is_closing"]
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("export_python")
+def test_a_checkpoint_that_is_dropped_on_the_page_becomes_a_model_of_the_library() -> None:
+    paths = app_paths()
+    paths.data_dir.mkdir(parents=True, exist_ok=True)
+    paths.exporters_dir.symlink_to(cached_paths().exporters_dir, True)
+    write_checkpoint(paths.data_dir / "checkpoint", "draft")
+    outcome = run("export_a_draft", timeout_seconds=170)
+    assert_left_well(outcome)
+    assert outcome.seen["state"] == "done", outcome.seen["problem"]
+    assert outcome.seen["page"] == "Models"
+    assert len(outcome.seen["models"]) == 1
+    assert any("%" in words for words in outcome.seen["said"])
+    assert outcome.seen["samples"] > 3
+    assert outcome.seen["log_lines"] > 3
 
 
 @pytest.mark.usefixtures("_model")

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from dflash_desktop.domain.devices import DeviceReport
+    from dflash_desktop.domain.export_request import ExportRequest
     from dflash_desktop.domain.hardware import HardwareReport
     from dflash_desktop.domain.library import InstalledModel
     from dflash_desktop.domain.transfer import TransferRequest
@@ -103,6 +104,7 @@ class PlanningQueue(FakeQueue):
 class Setup:
     def __init__(self, theme: Theme, machine_name: str, shelf: Shelf, queue: Queue) -> None:
         self.asked_for: list[tuple[str, ...]] = []
+        self.exports: list[ExportRequest] = []
         self.ways_out: list[tuple[Remedy, tuple[str, ...]]] = []
         self.on_given: Callable[[], None] | None = None
         self.pane = MorePane(theme=theme, report=lambda problem: problem.detail)
@@ -114,6 +116,7 @@ class Setup:
             shelf=shelf,
             queue=queue,
             ask_token=self._ask_token,
+            export=self.exports.append,
             on_remedy=lambda remedy, names: self.ways_out.append((remedy, names)),
         )
 
@@ -213,6 +216,20 @@ async def test_one_button_starts_the_download_of_target_and_draft(
     setup.pane.transfer_requested.connect(shown.append)
     action(setup.cards()[0]).click()
     assert shown == [queue.added[0].id]
+
+
+async def test_a_pair_that_nobody_has_converted_leads_to_its_export(setup: Setup) -> None:
+    await setup.judged()
+    while more := [b for b in setup.pane.findChildren(QPushButton) if "more of" in b.text()]:
+        if not more[0].isVisible():
+            break
+        more[0].click()
+    card = next(c for c in setup.cards() if action(c).text() == "Export…")
+    assert action(card).isEnabled()
+    action(card).click()
+    (request,) = setup.exports
+    assert request.title in card.accessibleName()
+    assert all(item.source.repo_id for item in request.items)
 
 
 async def test_what_is_in_the_library_is_not_offered_again(

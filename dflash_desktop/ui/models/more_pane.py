@@ -41,6 +41,7 @@ class MorePane(PageColumn):
     more_requested = Signal()
     remedy_chosen = Signal(object)
     download_requested = Signal(str)
+    export_requested = Signal(str)
     transfer_requested = Signal(str)
     page_requested = Signal(str)
 
@@ -129,6 +130,7 @@ class MorePane(PageColumn):
                 continue
             card = OfferCard(offer, theme=self._theme)
             card.download_requested.connect(self.download_requested)
+            card.export_requested.connect(self.export_requested)
             card.transfer_requested.connect(self.transfer_requested)
             card.page_requested.connect(self.page_requested)
             self._cards[offer.pair_id] = card

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from dflash_desktop.domain.export_pairs import request_to_export
 from dflash_desktop.domain.pair_request import request_for_pair
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.recommend import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from dflash_desktop.domain.catalogue import Catalogue
+    from dflash_desktop.domain.export_request import ExportRequest
     from dflash_desktop.domain.hardware import HardwareReport
     from dflash_desktop.domain.library import InstalledModel
     from dflash_desktop.domain.memory_pool import MemoryPool
@@ -71,7 +73,9 @@ class Queue(Protocol):
 
 
 class MorePresenter:
-    """`ask_token(repo_ids, on_given)` asks for one; `on_remedy` takes all other ways out."""
+    """`ask_token(repo_ids, on_given)` asks for one; `on_remedy` takes all other ways out;
+    `export(request)` leads to the export of a pair that nobody has converted.
+    """
 
     def __init__(
         self,
@@ -83,6 +87,7 @@ class MorePresenter:
         shelf: Shelf,
         queue: Queue,
         ask_token: Callable[[tuple[str, ...], Callable[[], None]], object],
+        export: Callable[[ExportRequest], None],
         on_remedy: Callable[[Remedy, tuple[str, ...]], None],
     ) -> None:
         self._pane = pane
@@ -92,6 +97,7 @@ class MorePresenter:
         self._shelf = shelf
         self._queue = queue
         self._ask_token = ask_token
+        self._export = export
         self._on_remedy = on_remedy
         self._ranked: tuple[Recommendation, ...] = ()
         self._usable_bytes = 0
@@ -101,6 +107,7 @@ class MorePresenter:
         self._asks = TaskScope(owner=pane, on_problem=pane.name_form.show_problem)
         self._ends = [shelf.subscribe(self._show), queue.subscribe(self._on_queue_changed)]
         pane.download_requested.connect(lambda i: self._tasks.start(self._download(i)))
+        pane.export_requested.connect(self._lead_to_export)
         pane.more_requested.connect(self._show)
         pane.remedy_chosen.connect(self._take_remedy)
         form = pane.name_form
@@ -176,6 +183,12 @@ class MorePresenter:
             request = request_for_pair(one.pair) if one.pair.id == pair_id else None
             if request is not None:
                 self._queue.add(request)
+
+    def _lead_to_export(self, pair_id: str) -> None:
+        for one in self._ranked:
+            request = request_to_export(one.pair) if one.pair.id == pair_id else None
+            if request is not None:
+                self._export(request)
 
     def _look_up(self, target: str, draft: str) -> None:
         names = tuple(repository_name(text) for text in (target, draft) if text)

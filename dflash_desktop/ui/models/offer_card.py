@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 
 class OfferCard(SurfaceFrame):
-    """Signals: `download_requested(pair_id)`, `transfer_requested(pair_id)`,
+    """Signals: `download_requested(pair_id)`, `export_requested(pair_id)`,
+    `transfer_requested(pair_id)`,
     `page_requested(url)`.
     """
 
     download_requested = Signal(str)
+    export_requested = Signal(str)
     transfer_requested = Signal(str)
     page_requested = Signal(str)
 
@@ -113,5 +115,7 @@ class OfferCard(SurfaceFrame):
     def _on_action(self) -> None:
         if self._offer.state is OfferState.COMING:
             self.transfer_requested.emit(self._offer.pair_id)
+        elif self._offer.state is OfferState.TO_EXPORT:
+            self.export_requested.emit(self._offer.pair_id)
         else:
             self.download_requested.emit(self._offer.pair_id)

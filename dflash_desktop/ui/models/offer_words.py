@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from dflash_desktop.domain.export_pairs import request_to_export
 from dflash_desktop.domain.recommend import Verdict
 from dflash_desktop.domain.transfer import RepoRequest, TransferRequest, TransferState, request_id
 from dflash_desktop.domain.units import format_bytes
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.recommend import Recommendation
     from dflash_desktop.domain.transfer import Transfer, TransferPlan
 
+_EXPORT_TIP: Final = "Nobody has converted it yet. First you see what that takes."
 _FREE_LINE: Final = "{free} are free on the disk"
 
 
@@ -28,6 +30,7 @@ class OfferState(Enum):
     AVAILABLE = auto()
     COMING = auto()  # its transfer is open
     HERE = auto()
+    TO_EXPORT = auto()  # nobody has converted it yet
     NOT_TO_BE_HAD = auto()
 
 
@@ -134,7 +137,9 @@ def _offer(
     if one.pair.id in coming:
         return Offer(content, OfferState.COMING, "Show transfer")
     if names is None or not one.pair.is_prebuilt:
-        tip = "It must be exported first, which this version cannot do."
+        if request_to_export(one.pair) is not None:
+            return Offer(content, OfferState.TO_EXPORT, "Export…", _EXPORT_TIP)
+        tip = "It must be exported first, which no released exporter can do."
         if names is None:
             tip = "Where to get it is not known."
         return Offer(content, OfferState.NOT_TO_BE_HAD, "Download", tip)

@@ -40,13 +40,15 @@ class ModelsPane(PageColumn):
     signals of their own.
 
     Signals: `load_requested(id, with_draft)`, `remove_requested(id)`, `starter_requested`,
-    `get_requested` for more models, `check_requested(id)` to see whether a pair works.
+    `get_requested` for more models, `export_requested` to make one from a checkpoint,
+    `check_requested(id)` to see whether a pair works.
     """
 
     load_requested = Signal(str, bool)
     remove_requested = Signal(str)
     starter_requested = Signal()
     get_requested = Signal()
+    export_requested = Signal()
     check_requested = Signal(str)
 
     def __init__(
@@ -81,8 +83,13 @@ class ModelsPane(PageColumn):
         self.own_pair_form = OwnPairForm(theme=theme, report=report)
         get = Button("Get more models", theme=theme, icon=IconName.DOWNLOAD)
         get.clicked.connect(self.get_requested)
+        export = Button("Make from a checkpoint…", theme=theme, kind=ButtonKind.QUIET)
+        export.show_icon(IconName.HAMMER)
+        export.setToolTip("Exports a model or a draft that is published as a checkpoint only")
+        export.clicked.connect(self.export_requested)
         heading = QHBoxLayout()
         heading.addWidget(Label("Models", role=TextRole.HEADING), 1)
+        heading.addWidget(export)
         heading.addWidget(get)
         self.column.addLayout(heading)
         self.column.addWidget(

@@ -105,6 +105,6 @@ def test_a_full_log_takes_a_batch_within_a_frame(view: LogView) -> None:
 
 
 def _seconds_of(view: LogView, count: int) -> float:
-    began = time.perf_counter()
+    began = time.thread_time()
     view.show_lines(lines(count - KEPT, count), count)
-    return time.perf_counter() - began
+    return time.thread_time() - began

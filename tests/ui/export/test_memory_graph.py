@@ -89,6 +89,6 @@ def test_three_minutes_of_samples_are_drawn_within_a_frame(qtbot: QtBot, theme: 
 
 
 def _seconds_to_draw(plot: MemoryPlot) -> float:
-    began = time.perf_counter()
+    began = time.thread_time()
     plot.grab()
-    return time.perf_counter() - began
+    return time.thread_time() - began
