@@ -342,10 +342,11 @@ def test_a_window_that_may_not_close_stays(
     ("key", "page"),
     [
         (Qt.Key.Key_1, Page.CHAT),
-        (Qt.Key.Key_2, Page.MODELS),
-        (Qt.Key.Key_3, Page.TRANSFERS),
-        (Qt.Key.Key_4, Page.EXPORT),
-        (Qt.Key.Key_5, Page.MEASURE),
+        (Qt.Key.Key_2, Page.IMAGES),
+        (Qt.Key.Key_3, Page.MODELS),
+        (Qt.Key.Key_4, Page.TRANSFERS),
+        (Qt.Key.Key_5, Page.EXPORT),
+        (Qt.Key.Key_6, Page.MEASURE),
     ],
 )
 def test_keys_lead_to_the_pages(
