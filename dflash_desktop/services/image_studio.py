@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.made_picture import PictureRecipe
+from dflash_desktop.domain.model_facts import parse_version
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.picture_queue import QueuedPicture, QueuePhase
 from dflash_desktop.domain.picture_request import MAX_COUNT, MAX_SEED, checked_request
@@ -298,12 +299,17 @@ def _recipe(item: QueuedPicture, device_name: str) -> PictureRecipe:
         model_id=item.model.id,
         model_title=item.model.title,
         kind=item.model.kind,
-        runtime=installed_runtime() or "",
+        runtime=_runtime(),
         device_name=device_name,
         strength=None if request.source is None else request.strength,
         source_id=item.source_id,
         has_mask=request.mask is not None,
     )
+
+
+def _runtime() -> str:
+    version = parse_version(installed_runtime() or "")
+    return "" if version is None else ".".join(str(part) for part in version)
 
 
 def _bad_count(count: int) -> Problem:

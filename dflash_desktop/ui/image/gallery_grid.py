@@ -26,7 +26,7 @@ from dflash_desktop.ui.theme import GAP_MEDIUM
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QKeyEvent, QResizeEvent
     from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
     from dflash_desktop.ui.image.thumbnail_shelf import ThumbnailShelf
@@ -120,8 +120,7 @@ class GalleryDelegate(QStyledItemDelegate):
         if not isinstance(entry, GalleryEntry):
             return
         rect: QRect = option.rect
-        half = (_CELL_PX - THUMBNAIL_PX) // 2
-        area = QRectF(rect.left() + half, rect.top() + half, THUMBNAIL_PX, THUMBNAIL_PX)
+        area = QRectF(rect.left(), rect.top(), THUMBNAIL_PX, THUMBNAIL_PX)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         pixmap = self._shelf.pixmap(entry.id, entry.path)
@@ -198,6 +197,13 @@ class GalleryGrid(QListView):
         if index.isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Spread the columns over the width."""
+        width = self.viewport().width()
+        columns = max(1, (width + GAP_MEDIUM) // _CELL_PX)
+        self.setGridSize(QSize(max(_CELL_PX, width // columns), _CELL_PX))
+        super().resizeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter opens, Delete asks to remove."""

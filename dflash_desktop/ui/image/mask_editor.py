@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QBuffer, QIODevice, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
 from dflash_desktop.ui.colours import ColourRole
+from dflash_desktop.ui.pictures.pixels import png_of
 from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.labels import Label, name_label
@@ -78,10 +79,7 @@ class MaskCanvas(QWidget):
 
     def png(self) -> bytes:
         """The mask as a file."""
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        self._mask.convertToFormat(QImage.Format.Format_RGB888).save(buffer, b"PNG")
-        return bytes(buffer.data().data())
+        return png_of(self._mask.convertToFormat(QImage.Format.Format_RGB888))
 
     def stroke(self, start: QPointF, end: QPointF, *, takes_away: bool) -> None:
         """Paint a line between two points of the picture."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter, QPen
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
 from dflash_desktop.domain.picture_queue import QueuePhase, pace_words, phase_words
 from dflash_desktop.domain.pictures import size_words
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 _PREVIEW_PX: Final = 152
+_SMALL_PREVIEW_PX: Final = 88
 _BAR_STEPS: Final = 1000
-_MOST_WAITING: Final = 4
+_MOST_WAITING: Final = 2
 _RADIUS_PX: Final = 6
 
 
@@ -51,7 +52,7 @@ class PreviewView(QWidget):
         self._theme = theme
         self._image = QImage()
         self._pixels: Pixels | None = None
-        self.setFixedSize(_PREVIEW_PX, _PREVIEW_PX)
+        self.show_small(False)
         self.setAccessibleName("Preview")
         theme.changed.connect(self.update)
 
@@ -59,6 +60,11 @@ class PreviewView(QWidget):
     def has_preview(self) -> bool:
         """Whether there is something to see."""
         return not self._image.isNull()
+
+    def show_small(self, is_small: bool) -> None:
+        """Where there is little room."""
+        side = _SMALL_PREVIEW_PX if is_small else _PREVIEW_PX
+        self.setFixedSize(side, side)
 
     def show_pixels(self, pixels: Pixels | None) -> None:
         """Show a preview; None clears it."""
@@ -97,7 +103,7 @@ class PreviewView(QWidget):
         painter.end()
 
 
-class NowCard(SurfaceFrame):
+class NowCard(QWidget):
     """Hidden while nothing is made. Signals: `cancel_requested(id)`, `all_cancelled`,
     `remedy_chosen(Remedy)`.
     """
@@ -107,10 +113,11 @@ class NowCard(SurfaceFrame):
     remedy_chosen = Signal(object)
 
     def __init__(self, *, theme: Theme, report: Callable[[Problem], str]) -> None:
-        super().__init__(Surface.CARD)
+        super().__init__()
         self._theme = theme
         self._current = 0
         self._failed = 0
+        self._most_waiting = _MOST_WAITING
         self.preview = PreviewView(theme=theme)
         self._prompt = ElidedLabel(role=TextRole.STRONG)
         self._facts = ElidedLabel(role=TextRole.CAPTION)
@@ -133,13 +140,21 @@ class NowCard(SurfaceFrame):
         self._problem.remedy_chosen.connect(self._on_remedy)
         self._problem.dismissed.connect(lambda: self.cancel_requested.emit(self._failed))
         self._lay_out()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
+
+    def show_small(self, is_small: bool) -> None:
+        """In a small window the preview is small, and what waits is a number."""
+        self.preview.show_small(is_small)
+        self._most_waiting = 0 if is_small else _MOST_WAITING
+        shown, self._shown_waiting = self._shown_waiting, ()
+        self._show_waiting(shown)
 
     def show_queue(self, queue: tuple[QueuedPicture, ...]) -> None:
         """What is made, what waits, and what failed."""
         failed = next((i for i in queue if i.phase is QueuePhase.FAILED), None)
         running = [item for item in queue if item.phase is not QueuePhase.FAILED]
-        self._work.setVisible(bool(running))
+        self._card.setVisible(bool(running))
         self._show_failed(failed)
         if running:
             self._show_current(running[0])
@@ -176,10 +191,10 @@ class NowCard(SurfaceFrame):
         if items:
             words = "1 picture waits" if len(items) == 1 else f"{len(items)} pictures wait"
             self._waiting.addWidget(Label(words, role=TextRole.OVERLINE))
-        for item in items[:_MOST_WAITING]:
+        for item in items[: self._most_waiting]:
             self._waiting.addWidget(self._waiting_row(item))
-        if len(items) > _MOST_WAITING:
-            more = f"and {len(items) - _MOST_WAITING} more"
+        if len(items) > self._most_waiting > 0:
+            more = f"and {len(items) - self._most_waiting} more"
             self._waiting.addWidget(Label(more, role=TextRole.CAPTION))
 
     def _waiting_row(self, item: QueuedPicture) -> QWidget:
@@ -187,7 +202,7 @@ class NowCard(SurfaceFrame):
         line = QHBoxLayout(row)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(GAP_SMALL)
-        words = f"{item.request.prompt} · seed {item.request.seed}"
+        words = f"seed {item.request.seed} · {item.request.prompt}"
         line.addWidget(ElidedLabel(words, role=TextRole.MUTED), 1)
         remove = IconButton(IconName.CLOSE, f"Do not make it: {words}", theme=self._theme)
         remove.clicked.connect(lambda: self.cancel_requested.emit(item.id))
@@ -217,15 +232,18 @@ class NowCard(SurfaceFrame):
         words.addWidget(self._bar)
         words.addSpacing(GAP_TINY)
         words.addLayout(buttons)
-        self._work = QWidget()
-        row = QHBoxLayout(self._work)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = QHBoxLayout()
         row.setSpacing(GAP_MEDIUM)
         row.addWidget(self.preview)
         row.addLayout(words, 1)
+        self._card = SurfaceFrame(Surface.CARD)
+        card = QVBoxLayout(self._card)
+        card.setContentsMargins(GAP, GAP, GAP, GAP)
+        card.setSpacing(GAP_MEDIUM)
+        card.addLayout(row)
+        card.addLayout(self._waiting)
         column = QVBoxLayout(self)
-        column.setContentsMargins(GAP, GAP, GAP, GAP)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP_MEDIUM)
         column.addWidget(self._problem)
-        column.addWidget(self._work)
-        column.addLayout(self._waiting)
+        column.addWidget(self._card)

@@ -72,6 +72,7 @@ class ImagePane(QStackedWidget):
         self._theme = theme
         self._view = View.GALLERY
         self._is_form_chosen = True
+        self._was_narrow = False
         self.form = RequestForm(theme=theme)
         self.now = NowCard(theme=theme, report=report)
         self.now.remedy_chosen.connect(self.remedy_chosen)
@@ -155,6 +156,9 @@ class ImagePane(QStackedWidget):
 
     def _arrange(self) -> None:
         narrow = self._is_narrow()
+        if narrow is not self._was_narrow:
+            self._was_narrow = narrow
+            self.now.show_small(narrow)
         self._tabs.setVisible(narrow)
         self._left.setVisible(not narrow or self._is_form_chosen)
         self._right.setVisible(not narrow or not self._is_form_chosen)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QPlainTextEdit,
     QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -19,6 +20,7 @@ from dflash_desktop.domain.picture_request import (
     MAX_GUIDANCE,
     MAX_STEPS,
     PictureRequest,
+    new_seed,
     size_presets,
 )
 from dflash_desktop.ui.image.seed_field import SeedField
@@ -40,9 +42,9 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.made_picture import PictureRecipe
     from dflash_desktop.ui.theme import Theme
 
-_PROMPT_LINES: Final = 4
+_PROMPT_LINES: Final = 3
 _NEGATIVE_LINES: Final = 2
-_OWN_SIZE: Final = "As in the picture"
+_OWN_SIZE: Final = "Own"
 
 
 class RequestForm(QWidget):
@@ -65,6 +67,8 @@ class RequestForm(QWidget):
         self._negative.textChanged.connect(self._show_what_counts)
         self._negative_label = name_label("Negative prompt", self._negative)
         self._size = ChoiceBox()
+        for box in (self._models, self._size):
+            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._size.currentIndexChanged.connect(self.changed)
         self._steps = _amount(1, MAX_STEPS, "How often the noise is refined: more takes longer")
         self._guidance = _amount(
@@ -123,6 +127,8 @@ class RequestForm(QWidget):
         self._count.setValue(1)
         if keeps_seed:
             self.seed.show_seed(recipe.seed, is_kept=True)
+        else:
+            self.seed.show_seed(new_seed(), is_kept=False)
         self._prompt.setFocus()
 
     def show_estimate(self, words: str, explanation: str, *, is_too_much: bool) -> None:
@@ -201,11 +207,14 @@ class RequestForm(QWidget):
             ("Seed", self.seed.field, "The same seed and settings make the same picture again"),
             ("Pictures", self._count, self._count.toolTip()),
         )
-        for row, (name, field, help_words) in enumerate(fields):
+        for number, (name, field, help_words) in enumerate(fields):
+            row = 2 * number  # what is said about a field stands right below it
             label = name_label(name, field, explanation=help_words)
             label.setToolTip(help_words)
             grid.addWidget(label, row, 0)
             grid.addWidget(self.seed if field is self.seed.field else field, row, 1)
+            if field is self._guidance:
+                grid.addWidget(self._guidance_note, row + 1, 1)
         inner = QWidget()
         column = QVBoxLayout(inner)
         column.setContentsMargins(GAP, GAP, GAP, GAP)
@@ -217,7 +226,6 @@ class RequestForm(QWidget):
         ):
             column.addWidget(part)
         column.addLayout(grid)
-        column.addWidget(self._guidance_note)
         column.addWidget(self.source)
         column.addStretch(1)
         column.addWidget(Label(RESPONSIBILITY, role=TextRole.CAPTION, wraps=True))
@@ -226,6 +234,8 @@ class RequestForm(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # As wide as the page whatever stands on it: a long name is cut off itself.
+        inner.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         inner.setProperty("surface", "page")
         inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         scroll.setWidget(inner)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 _FACTS_HEIGHT: Final = 200
+_LEAST_HEIGHT: Final = 160
 
 
 class ResultView(QWidget):
@@ -49,6 +50,7 @@ class ResultView(QWidget):
         self._theme = theme
         self.entry: GalleryEntry | None = None
         self.canvas = PictureCanvas(theme=theme)
+        self.canvas.setMinimumHeight(_LEAST_HEIGHT)
         self.canvas.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas.setToolTip("Double click for the full view")
         self.canvas.installEventFilter(self)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.made_picture import MadePicture
 
 RESPONSIBILITY: Final = (
-    "What a model draws is not checked by anybody. What you make and share is your responsibility."
+    "Nobody checks what a model draws. What you make and share is your responsibility."
 )
 NO_GUIDANCE_WITHOUT_NEGATIVE: Final = (
     "With this model guidance works only together with a negative prompt."

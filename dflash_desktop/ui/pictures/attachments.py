@@ -6,12 +6,13 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Signal
-from PySide6.QtGui import QImage, QImageWriter
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QImage
 
 from dflash_desktop.domain.pictures import MAX_PICTURES, Picture
 from dflash_desktop.domain.problems import AppError, Problem, Severity
 from dflash_desktop.ui.pictures.attachment_card import AttachmentState
+from dflash_desktop.ui.pictures.pixels import png_of
 from dflash_desktop.ui.pictures.shown_picture import picture_caption, picture_facts, shown_picture
 from dflash_desktop.ui.pictures.viewer import PictureViewer
 from dflash_desktop.ui.tasks import TaskScope
@@ -180,16 +181,7 @@ class Attachments(QObject):
 
 
 async def _file_or_bytes(source: Path | bytes | QImage) -> Path | bytes:
-    return await asyncio.to_thread(_png, source) if isinstance(source, QImage) else source
-
-
-def _png(image: QImage) -> bytes:
-    buffer = QBuffer()
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    writer = QImageWriter(buffer, QByteArray(b"png"))
-    writer.setQuality(100)  # of a PNG: as little compression as there is, which is quick
-    writer.write(image)
-    return bytes(buffer.data().data())
+    return await asyncio.to_thread(png_of, source) if isinstance(source, QImage) else source
 
 
 def _too_many(left_out: int) -> Problem:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColorSpace, QImage, QImageReader, QPainter, QPainterPath, QPixmap
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QColorSpace,
+    QImage,
+    QImageReader,
+    QImageWriter,
+    QPainter,
+    QPainterPath,
+    QPixmap,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +79,16 @@ def draw_rounded(painter: QPainter, area: QRectF, pixmap: QPixmap, radius_px: fl
     painter.setClipPath(path)
     painter.drawPixmap(area.topLeft(), pixmap)
     painter.restore()
+
+
+def png_of(image: QImage) -> bytes:
+    """The bytes of a PNG file; large and quick, since they are read again at once."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QImageWriter(buffer, QByteArray(b"png"))
+    writer.setQuality(100)  # of a PNG: as little compression as there is
+    writer.write(image)
+    return bytes(buffer.data().data())
 
 
 def _read(path: Path) -> QImage:
