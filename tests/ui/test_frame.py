@@ -340,14 +340,7 @@ def test_a_window_that_may_not_close_stays(
 
 @pytest.mark.parametrize(
     ("key", "page"),
-    [
-        (Qt.Key.Key_1, Page.CHAT),
-        (Qt.Key.Key_2, Page.IMAGES),
-        (Qt.Key.Key_3, Page.MODELS),
-        (Qt.Key.Key_4, Page.TRANSFERS),
-        (Qt.Key.Key_5, Page.EXPORT),
-        (Qt.Key.Key_6, Page.MEASURE),
-    ],
+    [(Qt.Key(Qt.Key.Key_1 + place), page) for place, page in enumerate(NAVIGATION)],
 )
 def test_keys_lead_to_the_pages(
     make_window: Callable[[], MainWindow], qtbot: QtBot, key: Qt.Key, page: Page
