@@ -44,6 +44,7 @@ class Checkpoint:
     weight_files: tuple[str, ...] = ()
     largest_file_bytes: int = 0
     is_gguf: bool = False
+    has_tokenizer: bool = True
     is_openvino: bool = False  # it was exported before
     is_exact: bool = True  # the parameters were counted, and not reckoned from sizes
 
@@ -88,6 +89,8 @@ def recipe_for(checkpoint: Checkpoint, role: ExportRole) -> Recipe:
         raise AppError(_draft_as_target(checkpoint))
     if not checkpoint.weight_files:
         raise AppError(_no_weights(checkpoint))
+    if not checkpoint.has_tokenizer:
+        raise AppError(no_tokenizer(checkpoint.name))
     return Recipe.VISION_TARGET if checkpoint.has_vision_part else Recipe.TEXT_TARGET
 
 
@@ -107,6 +110,17 @@ def _require_safetensors(checkpoint: Checkpoint, *, needs_copy: bool) -> None:
 
 def _any_has(names: Iterable[str], parts: tuple[str, ...]) -> bool:
     return any(part in name for name in names for part in parts)
+
+
+def no_tokenizer(name: str) -> Problem:
+    """A target that no text can go into: the exporter would make a tokenizer up."""
+    return Problem(
+        code="export_no_tokenizer",
+        headline=f"“{name}” has no tokenizer.",
+        advice="Without it the exporter makes one up that knows a few characters, and ends as if "
+        "all were well. Download the checkpoint with all of its small files, tokenizer.json above "
+        "all.",
+    )
 
 
 def _exported_already(checkpoint: Checkpoint) -> Problem:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_KEPT: Final = (".json", ".jinja", ".model", ".txt", ".safetensors")
+_KEPT: Final = (".json", ".jinja", ".model", ".txt", ".tiktoken", ".safetensors")
 _PICKLES: Final = (".bin", ".pt", ".pth")
+_TOKENIZERS: Final = frozenset({"tokenizer.json", "vocab.json", "vocab.txt", "tekken.json"})
 _SMALL: Final = (".json", ".jinja")
 _SMALL_LIMIT_BYTES: Final = 32 << 20
 
@@ -23,6 +24,11 @@ def wanted_files(paths: Iterable[str]) -> tuple[str, ...]:
     has_tensors = any(is_weights(path) for path in top)
     kept = (*_KEPT, *(() if has_tensors else _PICKLES))
     return tuple(path for path in top if path.endswith(kept) and not _is_doubled(path))
+
+
+def has_tokenizer(paths: Iterable[str]) -> bool:
+    """Whether a tokenizer is among them: without one the exporter makes one up."""
+    return any(path in _TOKENIZERS or path.endswith((".tiktoken", ".model")) for path in paths)
 
 
 def is_weights(path: str) -> bool:

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from dflash_desktop.domain.checkpoint import Checkpoint
-from dflash_desktop.domain.checkpoint_files import is_weights
+from dflash_desktop.domain.checkpoint_files import has_tokenizer, is_weights
 from dflash_desktop.domain.export_faults import knows, own_problem
 from dflash_desktop.domain.gguf_bytes import GgufError
 from dflash_desktop.domain.gguf_draft import ARCHITECTURE, refuse_newer_kinds
@@ -116,6 +116,7 @@ def checkpoint_of(
         weights_bytes=weights_bytes,
         weight_files=files,
         largest_file_bytes=max((sizes[file] for file in files), default=0),
+        has_tokenizer=has_tokenizer(sizes),
         is_openvino=bool({TEXT_GRAPH, VISION_GRAPH} & sizes.keys()),
         is_exact=bool(tensors),
     )

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from dflash_desktop.domain.checkpoint import no_tokenizer
 from dflash_desktop.domain.export_request import ExportRole
 from dflash_desktop.domain.ir_reader import IrError
 from dflash_desktop.domain.locators import LocatorError
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.model_facts import ModelFacts
 
 _PICTURES: Final = "preprocessor_config.json"
+_WHOLE_TOKENIZER: Final = 0.5
+"""Models leave room for more tokens than there are, but never half of it."""
 _PROCESSOR: Final = "processor_config.json"
 _JSON_LIMIT_BYTES: Final = 8 << 20
 _PICTURES_MENDED: Final = (
@@ -74,6 +77,7 @@ def check_exported(folder: Path, role: ExportRole, *, source: Path | None = None
     if facts.graph is not None and not facts.is_annotated():
         notes.append(_annotated(folder, facts))
         facts = inspect_model(folder)
+    _require_whole_tokenizer(facts)
     if facts.kind() is ModelKind.VISION:
         notes += _with_right_pictures(folder, source)
     return _judged(check_contract(facts, None, runtime=installed_runtime()), notes)
@@ -90,6 +94,13 @@ def _judged(findings: tuple[Finding, ...], notes: list[str]) -> ExportCheck:
     if blocking:
         raise AppError(_not_right(blocking))
     return ExportCheck(findings, tuple(notes))
+
+
+def _require_whole_tokenizer(facts: ModelFacts) -> None:
+    """A tokenizer that was made up knows a few characters where the model knows all its tokens."""
+    known = None if facts.tokenizer is None else facts.tokenizer.vocabulary
+    if known is not None and known < _WHOLE_TOKENIZER * (facts.vocabulary() or 0):
+        raise AppError(no_tokenizer(facts.name))
 
 
 def _annotated(folder: Path, facts: ModelFacts) -> str:

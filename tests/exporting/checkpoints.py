@@ -44,6 +44,7 @@ def write_checkpoint(
     kind: str,
     *,
     own_code: bool = False,
+    has_tokenizer: bool = True,
     changes: Mapping[str, object] | None = None,
     renamed: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -60,6 +61,8 @@ def write_checkpoint(
         marker = folder / "the code was run"
         (folder / "draft.py").write_text(f"open({str(marker)!r}, 'w')\n", encoding="utf-8")
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+    if has_tokenizer and kind == "text":  # by name only; write_tokenizer.py makes a real one
+        (folder / "tokenizer.json").write_text("{}", encoding="utf-8")
     tensors = _random_tensors(_shapes(kind), seed)
     names = renamed or {}
     write_safetensors(
