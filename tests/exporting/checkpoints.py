@@ -61,7 +61,7 @@ def write_checkpoint(
         marker = folder / "the code was run"
         (folder / "draft.py").write_text(f"open({str(marker)!r}, 'w')\n", encoding="utf-8")
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
-    if has_tokenizer and kind == "text":  # by name only; write_tokenizer.py makes a real one
+    if has_tokenizer and kind == "text":  # by name only; write_target_parts.py makes a real one
         (folder / "tokenizer.json").write_text("{}", encoding="utf-8")
     tensors = _random_tensors(_shapes(kind), seed)
     names = renamed or {}

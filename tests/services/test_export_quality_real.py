@@ -99,10 +99,8 @@ async def test_smaller_groups_err_less_and_the_int8_draft_reaches_the_shipped_on
     cosines = [errors[form][1] for form in FORMATS]
     assert cosines == sorted(cosines, reverse=True)
     assert cosines[1] > 0.998
-    print(errors)
     shipped = await tokens_per_step(starter_pair, resources_dir() / "starter" / "draft", tmp_path)
     here = await tokens_per_step(starter_pair, folders["int8"], tmp_path)
-    print(shipped, here)
     assert here == pytest.approx(shipped, rel=0.03)
     small = await tokens_per_step(starter_pair, folders["int4 g16"], tmp_path)
     assert small > 0.9 * shipped

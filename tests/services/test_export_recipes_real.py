@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from tests.exporting.real_export import in_environment, item, made, planned, run
 
 pytestmark = pytest.mark.export
 
-SCRIPTS = Path(__file__).parents[1] / "exporting"
+MAKER = Path(__file__).parents[1] / "exporting" / "write_target_parts.py"
 LICENCE = Path(__file__).parents[2] / "LICENSE"
 
 
@@ -26,7 +27,7 @@ async def test_a_random_pair_whose_draft_brings_code_that_is_not_run(
 ) -> None:
     target = write_checkpoint(tmp_path / "Qwen3.5-tiny", "text")
     size = str(TINY["vocabulary"])
-    in_environment(export_python, SCRIPTS / "write_tokenizer.py", LICENCE, size, target)
+    in_environment(export_python, MAKER, "tokenizer", LICENCE, target, size)
     draft = write_checkpoint(tmp_path / "tiny-DFlash", "draft", own_code=True)
     plan = await planned(
         tmp_path,
@@ -92,3 +93,25 @@ async def test_a_draft_that_the_exporter_does_not_know_is_refused_by_it(
 
     assert end.failure["code"] == "draft_not_supported"
     assert "'DFlash2DraftModel' is none of DFlashDraftModel" in end.failure["raw"]
+
+
+async def test_a_target_that_sees_pictures_says_how_they_are_prepared(
+    export_python: Path, tmp_path: Path
+) -> None:
+    """Without torchvision the exporter writes the settings for sound in that place."""
+    target = tmp_path / "tiny-gemma"
+    in_environment(export_python, MAKER, "vision", LICENCE, target)
+    plan = await planned(tmp_path, item(ExportRole.TARGET, target, WeightFormat.INT8))
+
+    folder = await asyncio.to_thread(made, plan, export_python, tmp_path, ExportRole.TARGET)
+    before = json.loads((folder / "preprocessor_config.json").read_text("utf-8"))
+    check = check_exported(folder, ExportRole.TARGET, source=target)
+    complete_exported(folder, plan, plan.request.items[0], notes=check.notes)
+
+    assert "feature_extractor_type" in before
+    after = json.loads((folder / "preprocessor_config.json").read_text("utf-8"))
+    assert after["image_processor_type"].startswith("Gemma4ImageProcessor")
+    assert after["max_soft_tokens"] == 70
+    assert str(check.verdict) == "good"
+    assert inspect_model(folder).is_annotated()
+    assert "pipeline_tag: image-text-to-text" in (folder / "README.md").read_text("utf-8")
