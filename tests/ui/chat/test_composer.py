@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QPlainTextEdit, QPushButton, QToolButton
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QGuiApplication, QImage
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QFileDialog,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QToolButton,
+)
 
 from dflash_desktop.domain.generation import DraftState, DraftUse, SamplingParams
 from dflash_desktop.domain.messages import MAX_MESSAGE_CHARACTERS
@@ -212,3 +220,75 @@ def test_the_system_prompt_is_taken_over_when_the_card_closes(
     with qtbot.waitSignal(composer.system_prompt_changed) as changed:
         popover.close()
     assert changed.args == ["Be long."]
+
+
+def paste_data(composer: Composer, data: QMimeData) -> None:
+    field(composer).insertFromMimeData(data)
+
+
+def test_a_copied_picture_and_copied_files_are_attached_and_not_written(
+    qtbot: QtBot, composer: Composer
+) -> None:
+    given: list[object] = []
+    composer.picture_pasted.connect(given.append)
+    composer.files_given.connect(given.append)
+    screenshot = QMimeData()
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    screenshot.setImageData(image)
+    paste_data(composer, screenshot)
+    as_file = QMimeData()
+    as_file.setImageData(image)
+    as_file.setData("image/png", b"the bytes of a PNG")
+    paste_data(composer, as_file)
+    files = QMimeData()
+    files.setUrls([QUrl.fromLocalFile("/a b/ü.png"), QUrl.fromLocalFile("/c.jpg")])
+    paste_data(composer, files)
+    assert isinstance(given[0], QImage)
+    assert given[1:] == [b"the bytes of a PNG", (str(Path("/a b/ü.png")), str(Path("/c.jpg")))]
+    assert composer.text == ""
+    assert field(composer).canInsertFromMimeData(screenshot)
+
+
+def test_text_that_an_office_program_copied_with_a_picture_of_it_stays_text(
+    qtbot: QtBot, composer: Composer
+) -> None:
+    data = QMimeData()
+    data.setText("a cell")
+    data.setImageData(QImage(8, 8, QImage.Format.Format_RGB32))
+    paste_data(composer, data)
+    assert composer.text == "a cell"
+
+
+def test_links_of_other_machines_are_text(qtbot: QtBot, composer: Composer) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/a.png")])
+    paste_data(composer, data)
+    assert composer.text == "https://example.org/a.png"
+
+
+def test_files_are_left_to_the_page_and_never_moved_by_the_field(
+    qtbot: QtBot, composer: Composer
+) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/a.png")])
+    over = QDragEnterEvent(
+        QPoint(4, 4),
+        Qt.DropAction.MoveAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    field(composer).dragEnterEvent(over)
+    assert not over.isAccepted()
+
+
+def test_the_button_asks_for_pictures(
+    qtbot: QtBot, composer: Composer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: (["/a.png", "/b.jpg"], ""))
+    began: list[bool] = []
+    composer.picking_began.connect(lambda: began.append(True))
+    with qtbot.waitSignal(composer.files_given) as given:
+        composer._attach.click()
+    assert given.args == [("/a.png", "/b.jpg")]
+    assert began == [True]

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QWidget
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
 
 from dflash_desktop.domain.conversation import Message
 from dflash_desktop.domain.draft_policy import NOT_MEASURED
@@ -13,7 +16,8 @@ from dflash_desktop.ui.chat.empty_view import FIRST_QUESTIONS
 from dflash_desktop.ui.chat.pane import PANEL_FROM_WINDOW_WIDTH, ChatPane
 from dflash_desktop.ui.chat.speed_line import SpeedLine
 from dflash_desktop.ui.chat.speed_meter import SpeedMeter
-from tests.ui.picture_values import NO_PICTURES
+from dflash_desktop.ui.pictures.thumbnail import PictureThumbnail
+from tests.ui.picture_values import NO_PICTURES, FolderOfPictures, picture, write_picture
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -107,3 +111,37 @@ def test_everything_that_can_be_pressed_has_a_name_and_takes_the_focus(pane: Cha
         if control.isVisibleTo(pane):
             assert control.accessibleName() or control.text(), control
             assert control.focusPolicy().value & 1, control
+
+
+def test_files_that_are_dropped_on_the_page_are_taken_as_copies(
+    qtbot: QtBot, pane: ChatPane
+) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/pictures/a.png")])
+    both = Qt.DropAction.MoveAction | Qt.DropAction.CopyAction
+    arguments = (both, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(pane, QDragEnterEvent(QPoint(9, 9), *arguments))
+    assert pane._drop_sheet.isVisibleTo(pane)
+    drop = QDropEvent(QPointF(9, 9), *arguments)
+    with qtbot.waitSignal(pane.files_given) as given:
+        QApplication.sendEvent(pane, drop)
+    assert given.args == [(str(Path("/pictures/a.png")),)]
+    assert drop.dropAction() is Qt.DropAction.CopyAction
+    assert not pane._drop_sheet.isVisibleTo(pane)
+
+
+def test_a_message_shows_its_pictures_and_says_which_file_is_gone(
+    qtbot: QtBot, theme: Theme, tmp_path: Path
+) -> None:
+    files = FolderOfPictures(tmp_path)
+    here, gone = picture("here.png", notes=("The first of 2 frames.",)), picture("gone.png")
+    write_picture(files, here, "red")
+    pane = ChatPane(theme=theme, report=lambda problem: problem.headline, picture_files=files)
+    qtbot.addWidget(pane)
+    pane.show_messages((Message(Role.USER, "", pictures=(here, gone)),))
+    thumbnails = pane.transcript.findChildren(PictureThumbnail)
+    drawn = [one.grab().toImage().pixelColor(60, 60).name() for one in thumbnails]
+    assert drawn[0] == "#ff0000"
+    assert [one.is_missing for one in thumbnails] == [False, True]
+    assert thumbnails[0].accessibleName() == "Picture: here.png"
+    assert "The first of 2 frames." in thumbnails[0].toolTip()

@@ -20,8 +20,18 @@ from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.chat.message_view import AnswerView, QuestionView
 from dflash_desktop.ui.chat.pane import ChatPane
 from dflash_desktop.ui.chat.presenter import ChatPresenter
+from dflash_desktop.ui.pictures.picture_row import PictureRow
+from dflash_desktop.ui.pictures.thumbnail import PictureThumbnail
 from tests.fakes.engine import PATIENCE_SECONDS, EngineUnderTest, engine_under_test
-from tests.fakes.fake_worker import DEFAULT_ANSWER, Mishap, Script, Trouble, When
+from tests.fakes.fake_worker import (
+    DEFAULT_ANSWER,
+    PICTURE_TOKENS,
+    Mishap,
+    Script,
+    Trouble,
+    When,
+)
+from tests.fakes.picture_corpus import saved, scene
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -118,6 +128,7 @@ async def open_page(
             yield page
         finally:
             await presenter.close()
+            await pictures.close()
             pane.close()
             pane.deleteLater()
 
@@ -331,3 +342,87 @@ async def test_leaving_the_page_in_the_middle_ends_quietly(
         page.presenter.send("Go on forever.")
         await page.until(lambda: page.is_writing)
     assert page.chat.conversation.messages[-1].finish is FinishReason.CANCELLED
+
+
+async def test_pictures_go_with_the_question_also_when_it_is_asked_again(
+    qtbot: QtBot, tmp_path: Path, theme: Theme
+) -> None:
+    path = tmp_path / "street.png"
+    path.write_bytes(saved(scene(), "PNG"))
+    async with open_page(tmp_path, theme, Script(sees_pictures=True)) as page:
+        composer = page.pane.composer
+        page.pane.files_given.emit((str(path),))
+        assert composer._send.accessibleName() == "The pictures are still being prepared"
+        await page.until(lambda: not page.presenter.attachments.is_preparing)
+        assert composer._send.isEnabled()  # a picture needs no words
+        composer.send()
+        assert page.presenter.attachments.count == 0
+        await page.answered()
+        question, answer = page.chat.conversation.messages
+        assert [one.title for one in question.pictures] == ["street.png"]
+        assert answer.stats is not None
+        assert answer.stats.picture_tokens == PICTURE_TOKENS
+        assert any("pictures 0.5" in text for text in page.words)
+        (thumbnail,) = page.pane.transcript.findChildren(PictureThumbnail)
+        thumbnail.grab()
+        assert not thumbnail.is_missing
+        page.presenter.retry()
+        await page.answered()
+        assert page.chat.conversation.messages[0].pictures == question.pictures
+        rows = page.pane.transcript.findChildren(PictureRow)
+        assert sum(row.isVisibleTo(page.pane) for row in rows) == 1
+
+
+async def test_a_refused_question_gives_its_pictures_back(
+    qtbot: QtBot, tmp_path: Path, theme: Theme
+) -> None:
+    path = tmp_path / "street.png"
+    path.write_bytes(saved(scene(), "PNG"))
+    full = Mishap(Trouble.FAIL, When.GENERATE, after_chunks=0, code="context_full")
+    async with open_page(tmp_path, theme, Script(sees_pictures=True, mishaps=(full,))) as page:
+        page.pane.files_given.emit((str(path),))
+        await page.until(lambda: not page.presenter.attachments.is_preparing)
+        page.presenter.send("What is it?")
+        await page.answered()
+        assert page.pane.composer.text == "What is it?"
+        assert [one.title for one in page.presenter.attachments.ready] == ["street.png"]
+        assert page.chat.conversation.messages == ()
+
+
+async def test_a_model_without_sight_says_so_and_keeps_the_pictures(
+    qtbot: QtBot, tmp_path: Path, theme: Theme
+) -> None:
+    path = tmp_path / "street.png"
+    path.write_bytes(saved(scene(), "PNG"))
+    async with open_page(tmp_path, theme) as page:
+        page.pane.files_given.emit((str(path),))
+        await page.until(lambda: not page.presenter.attachments.is_preparing)
+        page.pane.composer._field.setPlainText("What is it?")
+        assert "“Fake pair” reads text only and cannot see this picture." in page.words
+        page.pane.composer.send()
+        assert page.questions == []
+        with qtbot.waitSignal(page.pane.models_requested):
+            page.press("Choose a model that sees")
+        page.engine.launcher.script = Script(sees_pictures=True)
+        await page.engine.engine.stop()
+        await page.engine.load()
+        await page.until(lambda: page.pane.composer._send.isEnabled())
+        assert "“Fake pair” reads text only and cannot see this picture." not in page.words
+        page.pane.composer.send()
+        await page.answered()
+        assert len(page.chat.conversation.messages[0].pictures) == 1
+
+
+async def test_a_file_that_is_no_picture_is_explained_on_the_page(
+    qtbot: QtBot, tmp_path: Path, theme: Theme
+) -> None:
+    path = tmp_path / "drawing.svg"
+    path.write_bytes(b"<svg/>")
+    async with open_page(tmp_path, theme) as page:
+        page.pane.files_given.emit((str(path),))
+        await page.until(lambda: page.pane._problem.isVisibleTo(page.pane))
+        problem = page.pane._problem.problem
+        assert problem is not None
+        assert problem.headline.startswith("“drawing.svg” is of the kind “SVG”")
+        assert page.presenter.attachments.count == 0
+        assert page.pane.composer.attachments.isHidden()

@@ -177,6 +177,7 @@ async def test_pixels_from_the_clipboard_become_a_file(under: Under) -> None:
     image = QImage(4, 4, QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.red)
     under.attachments.attach_pasted(image)
+    await under.done()
     under.attachments.attach_pasted(b"the bytes of a file")
     await under.done()
     first, second = under.pictures.sources
