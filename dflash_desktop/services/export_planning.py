@@ -27,11 +27,11 @@ from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.domain.shell_words import command_line, shells_of
 from dflash_desktop.services.catalogue_store import load_catalogue
 from dflash_desktop.services.checkpoint_inspection import inspect_checkpoint, inspect_gguf_draft
-from dflash_desktop.services.commit_limit import commit_left_bytes
 from dflash_desktop.services.hub_checkpoint import HubCheckpoints
 from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.system_probe import system_memory
 from dflash_desktop.workers.disk_room import existing_folder, free_disk_bytes
+from dflash_desktop.workers.system_load import system_load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,7 +177,7 @@ def room_here(place: Path, reserve_bytes: int | None) -> ExportRoom:
         reserve_bytes=pool.reserve_bytes,
         disk_free_bytes=free_disk_bytes(place),
         file_system=_file_system(existing_folder(place).resolve()),
-        commit_left_bytes=commit_left_bytes(),
+        commit_left_bytes=system_load().commit_free_bytes if sys.platform == "win32" else None,
     )
 
 
