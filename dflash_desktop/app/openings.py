@@ -32,11 +32,13 @@ class Openings:
         window: MainWindow,
         paths: AppPaths,
         take_in: Callable[[Path], None],
+        attach: Callable[[Path], None],
         listens: bool,
     ) -> None:
         self._window = window
         self._paths = paths
         self._take_in = take_in
+        self._attach = attach
         self._listens = listens
         self._offered: Path | None = None
         self._tasks = TaskScope(owner=window, on_problem=window.show_problem)
@@ -57,10 +59,11 @@ class Openings:
 
     def take_way_out(self, remedy: Remedy) -> bool:
         """Take in what was offered, if that is what the person chose."""
-        if remedy is not Remedy.ADD_MODEL or self._offered is None:
+        ways = {Remedy.ADD_MODEL: self._take_in, Remedy.ATTACH_PICTURE: self._attach}
+        if remedy not in ways or self._offered is None:
             return False
         path, self._offered = self._offered, None
-        self._take_in(path)
+        ways[remedy](path)
         return True
 
     async def close(self) -> None:

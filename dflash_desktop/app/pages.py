@@ -161,6 +161,11 @@ class Pages:
         self.show(Page.MODELS)
         self._model_pages.take_in(path)
 
+    def attach(self, path: Path) -> None:
+        """Let a picture go with the next message, in view."""
+        self.show(Page.CHAT)
+        self.chat_pane.files_given.emit((str(path),))
+
     def get_pair(self, pair_id: str) -> None:
         """Lead to getting this pair of the catalogue, the person's own part of it included."""
         self.show(Page.SETUP)

@@ -78,7 +78,11 @@ class Program:
         self._errors = UnexpectedErrors(show=self.window.show_problem, parent=self.window)
         self._garbage = GarbageCollection(self.window)
         self._openings = Openings(
-            window=self.window, take_in=self._take_in, listens=is_first, paths=paths
+            window=self.window,
+            take_in=self._take_in,
+            attach=self._attach,
+            listens=is_first,
+            paths=paths,
         )
         self._tasks = TaskScope(owner=self.window, on_problem=self.window.show_problem)
         self.window.closed.connect(self._closing.set)
@@ -215,6 +219,10 @@ class Program:
     def _take_in(self, path: Path) -> None:
         if self._pages is not None:
             self._pages.take_in(path)
+
+    def _attach(self, path: Path) -> None:
+        if self._pages is not None:
+            self._pages.attach(path)
 
     def _report(self, problem: Problem) -> str:
         from dflash_desktop.domain.engine_state import loaded_pair

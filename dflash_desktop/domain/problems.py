@@ -34,6 +34,7 @@ class Remedy(StrEnum):
     NETWORK_SETTINGS = "network_settings"
     MODEL_FOLDER = "model_folder"
     ADD_MODEL = "add_model"
+    ATTACH_PICTURE = "attach_picture"
     SHOW_EXPORT = "show_export"
     CLOSE_PROGRAM = "close_program"
 
@@ -61,6 +62,7 @@ _REMEDY_LABELS = {
     Remedy.NETWORK_SETTINGS: "Network settings",
     Remedy.MODEL_FOLDER: "Choose model folder…",
     Remedy.ADD_MODEL: "Add to the models",
+    Remedy.ATTACH_PICTURE: "Ask about it",
     Remedy.SHOW_EXPORT: "Show the export",
     Remedy.CLOSE_PROGRAM: "Stop it and close",
 }

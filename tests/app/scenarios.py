@@ -144,6 +144,24 @@ async def hear_a_second_start(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+async def hear_of_a_picture(program: Program, seen: Seen) -> None:
+    """Another start hands over a picture, which is attached with a click."""
+    from dflash_desktop.domain.problems import Remedy
+    from dflash_desktop.ui.pictures.attachment_bar import AttachmentBar
+
+    await until(lambda: program.hears_later_starts)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await until(lambda: program.window.banner.problem is not None)
+    seen["told"] = await told_code(program)
+    named(program, Remedy.ATTACH_PICTURE.label)[0].click()
+    (bar,) = program.window.findChildren(AttachmentBar)
+    await until(lambda: bool(bar.cards) and bar.cards[0].thumbnail.isEnabled())
+    seen["page"] = program.window.page
+    seen["attached"] = bar.cards[0].thumbnail.accessibleName()
+    program.window.close()
+
+
 async def hear_of_a_gguf_file(program: Program, seen: Seen) -> None:
     """Another start hands over a GGUF file, which is offered twice before anything is done."""
     from dflash_desktop.domain.problems import Remedy
@@ -401,6 +419,7 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "stay_open": (SLOW, stay_open),
     "hear_a_second_start": (SLOW, hear_a_second_start),
     "hear_of_a_gguf_file": (SLOW, hear_of_a_gguf_file),
+    "hear_of_a_picture": (SLOW, hear_of_a_picture),
     "look_and_go_on": (SLOW, look_and_go_on),
     "frozen_without_its_engine": (SLOW, frozen_without_its_engine),
     "last_dialog": (SLOW, last_dialog),

@@ -19,6 +19,7 @@ from dflash_desktop.app.single_window import Listener
 from dflash_desktop.paths import app_paths, resources_dir
 from dflash_desktop.services.window_address import window_address
 from tests.fakes.gguf_files import small_gguf
+from tests.fakes.picture_corpus import saved, scene
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,6 +98,19 @@ def test_a_gguf_file_is_offered_on_the_models_page(tmp_path: Path) -> None:
     seen = json.loads(out.splitlines()[-1])
     assert (seen["told"], seen["page"]) == ("opened_gguf", "Models")
     assert (seen["offered"], seen["models"]) == ("Import “tiny.gguf”", 0)
+
+
+@not_windows
+def test_a_picture_is_offered_for_the_chat(tmp_path: Path) -> None:
+    file = tmp_path / "street.png"
+    file.write_bytes(saved(scene(), "PNG"))
+    with first_window("hear_of_a_picture") as (process, said):
+        assert said == "ready"
+        assert start_again(file).returncode == 0
+        out, _ = process.communicate(timeout=LIMIT_SECONDS)
+    seen = json.loads(out.splitlines()[-1])
+    assert (seen["told"], seen["page"]) == ("opened_picture", "Chat")
+    assert seen["attached"] == "Attached picture street.png, 80 × 48"
 
 
 @not_windows

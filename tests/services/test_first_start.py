@@ -52,6 +52,16 @@ def test_a_gguf_file_is_told_by_its_content_and_offered(tmp_path: Path) -> None:
     assert offer_of(str(file))[0].code == "opened_unknown"
 
 
+def test_a_picture_is_told_by_its_content_and_offered_for_the_chat(tmp_path: Path) -> None:
+    file = tmp_path / "a photo without ending"
+    file.write_bytes(b"\xff\xd8\xff\xe0" + b"\0" * 20)
+    problem, offered = offer_of(str(file))
+    assert (problem.code, offered) == ("opened_picture", file)
+    assert problem.remedies == (Remedy.ATTACH_PICTURE,)
+    file.write_bytes(b"<svg/>")
+    assert offer_of(str(file))[0].code == "opened_unknown"
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "model.gguf", "../model.gguf", "a\0b", "/" + "a" * 5000, "\\\\.\\PhysicalDrive0"],
