@@ -157,28 +157,21 @@ class ModelPages:
 
     def built_more_models(self) -> QWidget:
         """What more there is."""
-        from dflash_desktop.services.catalogue_store import load_catalogue
-        from dflash_desktop.ui.models.more_pane import MorePane
-        from dflash_desktop.ui.models.more_presenter import MorePresenter
+        from dflash_desktop.app.more_page import build_more
 
-        services = self._services
-        pane = MorePane(theme=self._theme, report=self._report)
-        pane.back_requested.connect(lambda: self._show(Page.MODELS))
-        pane.page_requested.connect(open_page)
-        pane.transfer_requested.connect(self._show_transfer)
-        self._more = MorePresenter(
-            pane=pane,
-            machine=services.hardware,
-            load_catalogue=lambda: load_catalogue(own_file=services.paths.own_pairs_file),
-            pool_of=services.memory.pool,
-            shelf=services.models,
-            queue=services.downloads,
+        pane, self._more = build_more(
+            services=self._services,
+            theme=self._theme,
+            report=self._report,
             ask_token=lambda repo_ids, on_given: self.connection.open_token(
                 repo_ids, on_given=on_given
             ),
             export=self._export,
             on_remedy=self._take_remedy_of_a_look,
         )
+        pane.back_requested.connect(lambda: self._show(Page.MODELS))
+        pane.page_requested.connect(open_page)
+        pane.transfer_requested.connect(self._show_transfer)
         return pane
 
     def built_pair(self) -> QWidget:

@@ -253,23 +253,16 @@ class Pages:
         self._chat.attachments.attach_files((path,))
 
     def _built_measure(self) -> QWidget:
-        from dflash_desktop.services.benchmark import Benchmark
-        from dflash_desktop.ui.measure.pane import MeasurePane
-        from dflash_desktop.ui.measure.presenter import MeasurePresenter
+        from dflash_desktop.app.measure_page import build_measure
 
-        services = self._services
-        pane = MeasurePane(theme=self._theme, report=self._report)
-        pane.models_requested.connect(lambda: self.show(Page.MODELS))
-        self._measure = MeasurePresenter(
-            pane=pane,
-            engine=services.engine,
-            benchmark=Benchmark(engine=services.engine),
-            measurements=services.measurements,
+        pane, self._measure = build_measure(
+            services=self._services,
             pairs=self.pairs,
-            plan=services.chat.draft_plan,
-            set_draft_enabled=services.chat.set_draft_enabled,
+            theme=self._theme,
+            report=self._report,
             on_remedy=self._on_remedy,
         )
+        pane.models_requested.connect(lambda: self.show(Page.MODELS))
         return pane
 
     def _built_setup(self) -> QWidget:

@@ -97,10 +97,10 @@ class MemoryGraph(QWidget):
         column.addWidget(self._plot)
         column.addWidget(legend)
 
-    def show_samples(self, samples: Sequence[ExportMemory]) -> None:
-        """Show the last minutes of these, oldest first."""
-        self._plot.show_samples(samples)
-        last = samples[-1] if samples else None
+    def show_samples(self, samples: Sequence[ExportMemory], *, is_over: bool = False) -> None:
+        """Show the last minutes of these, oldest first; of a run that is over nothing is "now"."""
+        self._plot.show_samples(samples, is_over=is_over)
+        last = samples[-1] if samples and not is_over else None
         for entry in self._entries:
             entry.show_value(last)
 
@@ -112,6 +112,7 @@ class MemoryPlot(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._samples: tuple[ExportMemory, ...] = ()
+        self._is_over = False
         self.setFixedHeight(_HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Memory over time")
@@ -121,8 +122,9 @@ class MemoryPlot(QWidget):
         """As wide as there is room."""
         return QSize(320, _HEIGHT)
 
-    def show_samples(self, samples: Sequence[ExportMemory]) -> None:
+    def show_samples(self, samples: Sequence[ExportMemory], *, is_over: bool = False) -> None:
         """Show the last minutes of these, oldest first."""
+        self._is_over = is_over
         if samples:
             begin = samples[-1].at_seconds - SHOWN_SECONDS
             samples = [sample for sample in samples if sample.at_seconds >= begin]
@@ -176,7 +178,7 @@ class MemoryPlot(QWidget):
         if not self._samples:
             painter.setPen(words)
             area = self.rect().adjusted(0, 0, 0, -_AXIS_HEIGHT)
-            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "No numbers yet")
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "Shown while a model is made")
             return
         middle = self._bottom / 2
         painter.setPen(lines)
@@ -187,10 +189,10 @@ class MemoryPlot(QWidget):
         edge = self.rect()
         bottom = Qt.AlignmentFlag.AlignBottom
         if span >= 1:
-            painter.drawText(
-                edge, bottom | Qt.AlignmentFlag.AlignLeft, f"{whole_seconds(span)} ago"
-            )
-            painter.drawText(edge, bottom | Qt.AlignmentFlag.AlignRight, "now")
+            begin, end = ("before", "the end") if self._is_over else ("ago", "now")
+            since = f"{whole_seconds(span)} {begin}"
+            painter.drawText(edge, bottom | Qt.AlignmentFlag.AlignLeft, since)
+            painter.drawText(edge, bottom | Qt.AlignmentFlag.AlignRight, end)
 
     def _draw_curve(self, painter: QPainter, curve: _Curve, top: float) -> None:
         points = [
@@ -220,7 +222,8 @@ class MemoryPlot(QWidget):
 
     def _tip(self, sample: ExportMemory) -> str:
         ago = self._samples[-1].at_seconds - sample.at_seconds
-        when = f"{whole_seconds(ago)} ago" if ago >= 1 else "Now"
+        begin, end = ("before the end", "The end") if self._is_over else ("ago", "Now")
+        when = f"{whole_seconds(ago)} {begin}" if ago >= 1 else end
         lines = [f"{curve.name}: {format_bytes(curve.value(sample))}" for curve in _CURVES]
         return "\n".join((when, *lines))
 
@@ -276,7 +279,7 @@ def thinned(samples: Sequence[ExportMemory]) -> tuple[ExportMemory, ...]:
 def spoken_memory(samples: Sequence[ExportMemory]) -> str:
     """The newest sample in a sentence, for screen readers."""
     if not samples:
-        return "No numbers yet."
+        return "Shown while a model is made."
     now = samples[-1]
     return (
         f"The export takes {format_bytes(now.tree_bytes)} of at most "

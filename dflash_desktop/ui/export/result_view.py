@@ -39,13 +39,14 @@ _BLOCKED: Final = "blocked"
 
 class ResultView(SurfaceFrame):
     """Signals: `chat_requested`, `pair_requested`, `library_requested(model_id)`, and
-    `card_requested(path)` and `folder_requested(path)` of one model.
+    `card_requested(path)`, `record_requested(path)` and `folder_requested(path)` of one model.
     """
 
     chat_requested = Signal()
     pair_requested = Signal()
     library_requested = Signal(str)
     card_requested = Signal(object)
+    record_requested = Signal(object)
     folder_requested = Signal(object)
 
     def __init__(self, *, theme: Theme, parent: QWidget | None = None) -> None:
@@ -126,10 +127,11 @@ class _ModelLines(SurfaceFrame):
                 lambda: view.card_requested.emit(model.path),
             ),
             (
-                "Open folder",
-                "With the record of the commands and versions beside the model's files",
-                lambda: view.folder_requested.emit(model.path),
+                "Record",
+                "The commands and versions that it was made with",
+                lambda: view.record_requested.emit(model.path),
             ),
+            ("Open folder", "", lambda: view.folder_requested.emit(model.path)),
         ):
             button = Button(label, theme=theme, kind=ButtonKind.LINK)
             button.setToolTip(tip)

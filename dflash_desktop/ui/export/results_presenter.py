@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from dflash_desktop.domain.export_request import ExportRole
+from dflash_desktop.services.record_maker import EXPORT_SOURCE_NAME
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class ExportResults:
         view.pair_requested.connect(self._on_pair)
         view.library_requested.connect(show_model)
         view.folder_requested.connect(open_path)
+        view.record_requested.connect(lambda folder: open_path(folder / EXPORT_SOURCE_NAME))
         view.card_requested.connect(lambda folder: open_path(folder / MODEL_CARD))
 
     async def close(self) -> None:

@@ -175,7 +175,7 @@ class RunView(QWidget):
         for part in (self._memory_title, self.graph):
             part.setVisible(has_memory)
         if has_memory:
-            self.graph.show_samples(run.memory)
+            self.graph.show_samples(run.memory, is_over=run.state not in OPEN)
         numbers = memory_numbers(run)
         self._memory.show_text(numbers)
         self._memory.setVisible(bool(numbers))

@@ -98,6 +98,7 @@ class _StageRow(QWidget):
         time = whole_seconds(stage.seconds) if stage.seconds >= 1 else ""
         share = "" if stage.share is None or not is_running else f"{int(stage.share * 100)} %"
         self._seconds.show_text(" · ".join(part for part in (share, time) if part))
+        self._keep_room_for_bar(is_running)
         self._bar.setVisible(is_running and stage.share is not None)
         self._bar.setValue(round(max(0.0, min(1.0, stage.share or 0.0)) * _BAR_STEPS))
         self._bar.setAccessibleName(f"Progress of: {stage.title}")
@@ -107,6 +108,12 @@ class _StageRow(QWidget):
         self.setAccessibleName(", ".join(part for part in parts if part))
         if is_new_state:
             self._draw_icon()
+
+    def _keep_room_for_bar(self, is_kept: bool) -> None:
+        """What is below stays where it is when a share becomes known, or unknown again."""
+        policy = self._bar.sizePolicy()
+        policy.setRetainSizeWhenHidden(is_kept)
+        self._bar.setSizePolicy(policy)
 
     def _draw_icon(self) -> None:
         if self._shown is None:

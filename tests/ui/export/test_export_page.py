@@ -416,11 +416,13 @@ async def test_a_result_leads_to_the_chat_the_pair_and_the_files(setup: Setup) -
     setup.button("Open the pair's page").click()
     setup.button("Show in Models").click()
     setup.button("Model card").click()
+    setup.button("Record").click()
     setup.button("Open folder").click()
     assert setup.led == [
         ("pair", title, target, draft),
         ("model", RESULT.models[0].model_id),
         ("path", target / "README.md"),
+        ("path", target / "export_source.json"),
         ("path", target),
     ]
     setup.button("Chat with it").click()

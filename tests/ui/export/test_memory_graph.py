@@ -43,6 +43,16 @@ def test_the_newest_sample_is_told_in_words(qtbot: QtBot, theme: Theme) -> None:
     ]
 
 
+def test_a_run_that_is_over_has_no_now(qtbot: QtBot, theme: Theme) -> None:
+    graph = MemoryGraph(theme=theme)
+    qtbot.addWidget(graph)
+    graph.show_samples(memory())
+    running = graph.grab().toImage()
+    graph.show_samples(memory(), is_over=True)
+    assert next(label.text() for label in graph.findChildren(QLabel)) == "the export"
+    assert graph.grab().toImage() != running
+
+
 def test_only_the_last_minutes_are_shown_and_each_moment_can_be_asked_for(
     qtbot: QtBot, theme: Theme
 ) -> None:
