@@ -2,22 +2,18 @@
 
     .venv/bin/python -m tests.ui.shots_pictures [--scale 1.5] FOLDER [WORD …]
 
-Only the shots whose names contain one of the words are drawn.
+Only the shots whose names contain one of the words are drawn; those of the page are also among
+the shots of `shots_shell`.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-if len(sys.argv) > 2 and sys.argv[1] == "--scale":
-    os.environ["QT_SCALE_FACTOR"] = sys.argv[2]
-    del sys.argv[1:3]
 
 from PySide6.QtCore import QPoint, QPointF, QRectF
 from PySide6.QtGui import QColor, QImage, QLinearGradient, QPainter
@@ -28,19 +24,22 @@ from dflash_desktop.domain.generation import Role, TextOrigin, TextRun
 from dflash_desktop.domain.settings import Theme as ThemeChoice
 from dflash_desktop.services.picture_problems import picture_problem
 from dflash_desktop.ui.chat.pane import ChatPane
+from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.pictures.attachment_card import AttachmentState
 from dflash_desktop.ui.pictures.attachments import PREPARING
 from dflash_desktop.ui.pictures.pixels import colour_space_of, read_levels
 from dflash_desktop.ui.pictures.shown_picture import picture_caption, picture_facts, shown_picture
 from dflash_desktop.ui.pictures.viewer import PictureViewer
-from dflash_desktop.ui.theme import Theme
 from tests.ui.picture_values import FolderOfPictures, picture
 from tests.ui.shots import ANSWER_MESSAGE, MODEL, VERDICT, pump, ready
+from tests.ui.shots_shell import NARROW, Shots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dflash_desktop.domain.pictures import Picture
+    from dflash_desktop.ui.main_window import MainWindow
+    from dflash_desktop.ui.theme import Theme
 
 STREET = replace(
     picture(
@@ -157,69 +156,87 @@ STATES: dict[str, Callable[[ChatPane, FolderOfPictures], None]] = {
 }
 
 
-def shoot_pane(files: FolderOfPictures, theme: Theme, state: str, target: Path) -> None:
-    for name, size in {"": (1180, 760), "-narrow": (720, 620)}.items():
-        pane = ChatPane(theme=theme, report=lambda problem: problem.headline, picture_files=files)
-        pane.setProperty("surface", "page")
-        pane.resize(*size)
-        pane.show()
-        ready(pane)
-        pane.show_model(MODEL, "", sees_pictures=True)
-        pump(0.05, pane)
-        STATES[state](pane, files)
-        pump(0.4, pane)
-        pane.grab().save(str(target.with_name(f"{state}{name}{target.name}")))
-        _end(pane)
+def take_pictures(shots: Shots) -> None:
+    """The states of the chat page that have pictures."""
+    with TemporaryDirectory() as where:
+        files = painted(Path(where))
+        for size, prefix in (((1180, 760), ""), (NARROW, "narrow-")):
+            for name, show in STATES.items():
+                shots.take(
+                    f"{prefix}pictures-{name}",
+                    partial(_arrange, show, files),
+                    partial(_pane, shots.theme, files),
+                    size=size,
+                )
 
 
-def shoot_viewer(files: FolderOfPictures, theme: Theme, state: str, target: Path) -> None:
+def _pane(theme: Theme, files: FolderOfPictures) -> QWidget:
+    pane = ChatPane(theme=theme, report=lambda problem: problem.headline, picture_files=files)
+    ready(pane)
+    pane.show_model(MODEL, "", sees_pictures=True)
+    return pane
+
+
+def _arrange(
+    show: Callable[[ChatPane, FolderOfPictures], None],
+    files: FolderOfPictures,
+    window: MainWindow,
+) -> None:
+    pane = window.page_widget(Page.CHAT)
+    assert isinstance(pane, ChatPane)
+    window.show()
+    pump(0.05, pane)
+    show(pane, files)
+    pump(0.3, pane)
+
+
+def painted(folder: Path) -> FolderOfPictures:
+    """The files of all pictures but the one that is gone."""
+    files = FolderOfPictures(folder)
+    paint(files, STREET, "#3A86C8", "#2F6B3C")
+    paint(files, CHART, "#8D6BB8", "#274060")
+    paint(files, TALL, "#E07A5F", "#3D405B")
+    return files
+
+
+VIEWS = {"fit": STREET, "zoomed": STREET, "tall": TALL, "gone": GONE}
+
+
+def shoot_viewer(files: FolderOfPictures, theme: Theme, name: str, target: Path) -> None:
+    """The full view is a window of its own."""
     window = QWidget()
-    window.resize(1180, 760)
     window.show()
     viewer = PictureViewer(theme=theme, parent=window)
-    made = {"view-fit": STREET, "view-zoomed": STREET, "view-tall": TALL, "view-gone": GONE}[state]
-    shown = shown_picture(made, files)
-    viewer.show_place((shown, shown), 0, edits_alt_text=state in ("view-fit", "view-gone"))
+    shown = shown_picture(VIEWS[name], files)
+    viewer.show_place((shown, shown), 0, edits_alt_text=name in ("fit", "gone"))
     viewer.resize(1180, 760)
     viewer.show()
     QApplication.processEvents()
-    levels = read_levels(shown.path, colour_space_of(viewer))
-    viewer.show_levels(levels)
-    if state == "view-zoomed":
+    viewer.canvas.setFocus()
+    viewer.show_levels(read_levels(shown.path, colour_space_of(viewer)))
+    if name == "zoomed":
         viewer.canvas.zoom(20, QPointF(QPoint(760, 230)))
     QApplication.processEvents()
-    viewer.grab().save(str(target.with_name(f"{state}{target.name}")))
-    _end(viewer)
-    _end(window)
-
-
-def _end(widget: QWidget) -> None:
-    widget.close()
-    widget.deleteLater()
+    viewer.grab().save(str(target))
+    for widget in (viewer, window):
+        widget.close()
+        widget.deleteLater()
     QApplication.processEvents()
 
 
 def main() -> None:
     """Shoot everything in light and dark."""
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    words = sys.argv[2:]
-    theme = Theme(QApplication(sys.argv[:1]))
-    percent = f"{float(os.environ.get('QT_SCALE_FACTOR', '1')) * 100:.0f}"
+    folder, words = Path(sys.argv[1] if len(sys.argv) > 1 else "shots"), sys.argv[2:]
+    shots = Shots(folder, words)
+    take_pictures(shots)
     with TemporaryDirectory() as where:
-        files = FolderOfPictures(Path(where))
-        paint(files, STREET, "#3A86C8", "#2F6B3C")
-        paint(files, CHART, "#8D6BB8", "#274060")
-        paint(files, TALL, "#E07A5F", "#3D405B")
+        files = painted(Path(where))
         for choice in (ThemeChoice.LIGHT, ThemeChoice.DARK):
-            theme.choose(choice)
-            target = folder / f"-{choice.value}-{percent}.png"
-            for state in STATES:
-                if not words or any(word in state for word in words):
-                    shoot_pane(files, theme, state, target)
-            for state in ("view-fit", "view-zoomed", "view-tall", "view-gone"):
-                if not words or any(word in state for word in words):
-                    shoot_viewer(files, theme, state, target)
+            shots.theme.choose(choice)
+            for name in VIEWS:
+                if not words or any(word in f"view-{name}" for word in words):
+                    target = folder / f"view-{name}-{choice.value}.png"
+                    shoot_viewer(files, shots.theme, name, target)
 
 
 if __name__ == "__main__":

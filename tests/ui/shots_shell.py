@@ -394,7 +394,9 @@ NARROW = (720, 520)
 
 def main() -> None:
     """Take all shots, or those that were asked for."""
-    from tests.ui.shots_export import take_export  # which needs this module
+    # These need this module.
+    from tests.ui.shots_export import take_export
+    from tests.ui.shots_pictures import take_pictures
 
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
     shots = Shots(folder, sys.argv[2:])
@@ -426,6 +428,7 @@ def main() -> None:
                 size=size or (1180, 1500),
             )
     take_export(shots)
+    take_pictures(shots)
 
 
 if __name__ == "__main__":
