@@ -21,40 +21,44 @@ from typing import Final
 
 import psutil
 
+from dflash_desktop.domain.export_recipes import Recipe, convert_command
+from dflash_desktop.domain.export_request import WeightFormat
+
 _PROGRAM: Final = Path(__file__).resolve().parents[2] / "dflash_desktop/workers/export_program.py"
-_MAKER: Final = Path(__file__).resolve().parents[1] / "exporting/make_checkpoint.py"
+_SCRIPTS: Final = Path(__file__).resolve().parents[1] / "exporting"
+_LICENCE: Final = Path(__file__).resolve().parents[2] / "LICENSE"
 _PAUSE_SECONDS: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One export; `shape` is what `make_checkpoint` takes."""
+    """One checkpoint; `shape` is what `make_checkpoint` takes, or a vision target's size."""
 
-    name: str
-    shape: str  # kind:hidden:intermediate:layers:vocabulary:dtype:shards
+    shape: str
     formats: tuple[str, ...]
     is_calibration: bool = True
 
 
 CASES: Final = (
-    Case("draft 16 M", "draft:576:1536:4:0:bfloat16:1", ("int8", "int4")),
-    Case("text 58 M", "text:512:1536:8:32000:bfloat16:1", ("fp16", "int8")),
-    Case("draft 194 M", "draft:2048:6144:5:0:bfloat16:1", ("int8", "int4", "fp16"), False),
-    Case("text 107 M", "text:768:2048:8:32000:bfloat16:1", ("int8", "int4")),
-    Case("text 369 M", "text:1024:4096:16:64000:bfloat16:1", ("fp16", "int8", "int4")),
-    Case("text 600 M", "text:1280:4096:20:64000:bfloat16:2", ("int8", "int4"), False),
-    Case("text 369 M, 32 bits", "text:1024:4096:16:64000:float32:1", ("fp16", "int8")),
-    Case("draft 1047 M", "draft:4096:12288:6:0:bfloat16:2", ("int4", "int8")),
-    Case("text 1007 M", "text:1536:6144:20:96000:bfloat16:2", ("fp16", "int8", "int4")),
-    Case("text 1.5 B", "text:2048:8192:18:96000:bfloat16:4", ("int4",), False),
+    Case("draft:576:1536:4:0:bfloat16:1", ("int8", "int4")),
+    Case("text:512:1536:8:32000:bfloat16:1", ("fp16", "int8")),
+    Case("text:768:2048:8:32000:bfloat16:1", ("int8", "int4")),
+    Case("draft:2048:6144:5:0:bfloat16:1", ("fp16", "int8", "int4"), is_calibration=False),
+    Case("text:1024:4096:16:64000:bfloat16:1", ("fp16", "int8", "int4")),
+    Case("text:1024:4096:16:64000:float32:1", ("fp16", "int8"), is_calibration=False),
+    Case("text:1280:4096:20:64000:bfloat16:2", ("int8", "int4"), is_calibration=False),
+    Case("vision:1024:12", ("int8",), is_calibration=False),
+    Case("text:1536:6144:20:96000:bfloat16:2", ("fp16", "int8", "int4")),
+    Case("draft:4096:12288:6:0:bfloat16:2", ("int8", "int4")),
+    Case("text:2048:8192:18:96000:bfloat16:4", ("int4",), is_calibration=False),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """What one export took."""
+    """What one export took, in bytes."""
 
-    name: str
+    shape: str
     weight_format: str
     parameters: int
     checkpoint_bytes: int
@@ -71,16 +75,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", type=Path, required=True)
     parser.add_argument("--work", type=Path, default=None, help="where the checkpoints go")
-    parser.add_argument("--only", default="", help="part of a name")
+    parser.add_argument("--only", default="", help="part of a shape")
     parser.add_argument("--log", type=Path, default=None, help="where lines of JSON are added")
     args = parser.parse_args()
     work = args.work or Path(tempfile.mkdtemp(prefix="export-memory-"))
     for case in CASES:
-        if args.only in case.name:
+        if args.only in case.shape:
             folder = work / "checkpoint"
             shutil.rmtree(folder, ignore_errors=True)
-            command = [args.python, _MAKER, case.shape, folder]
-            made = json.loads(subprocess.check_output(command))
+            made = json.loads(subprocess.check_output([args.python, *_maker(case, folder)]))
             for weight_format in case.formats:
                 peak = _measured(case, weight_format, made, args.python, folder, work)
                 line = json.dumps({name: getattr(peak, name) for name in Peak.__slots__})
@@ -92,31 +95,44 @@ def main() -> int:
     return 0
 
 
+def _maker(case: Case, folder: Path) -> list[str | Path]:
+    if case.shape.startswith("vision:"):
+        return [
+            _SCRIPTS / "write_target_parts.py",
+            "vision",
+            _LICENCE,
+            folder,
+            *case.shape.split(":")[1:],
+        ]
+    return [_SCRIPTS / "make_checkpoint.py", case.shape, folder]
+
+
 def _measured(
     case: Case, weight_format: str, made: dict[str, int], python: Path, folder: Path, work: Path
 ) -> Peak:
     output, temporary = work / "output", work / "temporary"
     for place in (output, temporary):
         shutil.rmtree(place, ignore_errors=True)
-    command = [python, "-P", "-X", "utf8", _PROGRAM, "--temporary", temporary, "run"]
-    command += ["optimum-cli", "export", "openvino", "--model", folder]
-    command += ["--task", "text-generation-with-past", "--weight-format", weight_format]
-    if weight_format == "int4":
-        command += ["--group-size", "64", "--group-size-fallback", "adjust"]
-    if case.name.startswith("draft"):
-        command += [
-            "--trust-remote-code",
-            "--disable-convert-tokenizer",
-            *(["--all-layers"] * (weight_format == "int4")),
-        ]
+    recipe = {"draft": Recipe.DRAFT, "vision": Recipe.VISION_TARGET}.get(
+        case.shape.split(":")[0], Recipe.TEXT_TARGET
+    )
+    exporter = convert_command(
+        recipe,
+        model=str(folder),
+        output=str(output),
+        weight_format=WeightFormat(weight_format),
+        group_size=64,
+        all_layers=recipe.is_draft,
+    )
+    command = [python, "-P", "-X", "utf8", _PROGRAM, "--temporary", temporary, "run", *exporter]
     started = time.monotonic()
     with (work / "export.log").open("wb") as log:
-        process = subprocess.Popen([*map(str, command), str(output)], stdout=log, stderr=log)
+        process = subprocess.Popen([*map(str, command)], stdout=log, stderr=log)
         tree, largest, temporary_bytes = _watched(process, temporary)
     if process.returncode:
         sys.exit((work / "export.log").read_text("utf-8", "replace")[-3000:])
     return Peak(
-        name=case.name,
+        shape=case.shape,
         weight_format=weight_format,
         parameters=made["parameters"],
         checkpoint_bytes=made["bytes"],
