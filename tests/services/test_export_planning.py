@@ -218,7 +218,7 @@ async def test_a_config_of_any_content_gives_a_plan_or_an_answer(tmp_path: Path)
     """It comes from strangers: wrong types and absurd numbers end in words."""
     draft = write_checkpoint(tmp_path / "d", "draft")
     good = json.loads((draft / "config.json").read_text("utf-8"))
-    strange = (None, -1, 10**30, "x" * 1000, [], [[]], {}, {"a": 1}, True, 1.5)
+    strange: tuple[object, ...] = (None, -1, 10**30, "x" * 1000, [], [[]], {}, {"a": 1}, True, 1.5)
     for name, value in product(good, strange):
         (draft / "config.json").write_text(json.dumps(good | {name: value}), "utf-8")
         with suppress(AppError):
