@@ -90,7 +90,7 @@ class BenchResult:
             "",
             _line("kind", "tokens", "no draft", "draft", "speed-up", "per step", "text"),
         ]
-        for result in report.prompts:
+        for result in (*report.prompts, *report.pictures):
             lines += [_run_line(str(result.prompt.kind), run) for run in result.runs]
         lines.append("")
         for setting in tried_assistant_tokens(report.prompts):
@@ -102,7 +102,8 @@ class BenchResult:
                 f"behind {point.context_tokens} tokens: {format_speedup(point.speedup)}, "
                 f"{format_rate(point.baseline_tokens_per_second)} without the draft"
             )
-        return "\n".join((*lines, "", report.chosen.reason))
+        chosen = (report.chosen, report.chosen_with_pictures)
+        return "\n".join((*lines, "", *(one.reason for one in chosen if one is not None)))
 
 
 class _ProgressPrinter:

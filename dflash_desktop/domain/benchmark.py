@@ -25,6 +25,7 @@ class PromptKind(StrEnum):
     CODE = "code"
     LIST = "list"
     COUNTING = "counting"
+    PICTURE = "picture"  # a question about a picture, for models that see
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,8 @@ class BenchReport:
     prompts: tuple[PromptResult, ...]
     chosen: ChosenSetting
     long_context: tuple[ContextPoint, ...] = ()  # rising; for the chosen setting, full mode only
+    pictures: tuple[PromptResult, ...] = ()  # questions about a picture, kept apart
+    chosen_with_pictures: ChosenSetting | None = None
 
     @property
     def kv_cache_precision(self) -> KvCachePrecision:
@@ -143,14 +146,27 @@ class BenchReport:
 
     @property
     def baseline_tokens_per_second(self) -> float | None:
-        """The median decode rate without a draft over all prompts."""
-        rates = [
-            run.baseline_tokens_per_second
-            for result in self.prompts
-            for run in result.runs
-            if run.baseline_tokens_per_second
-        ]
-        return median(rates) if rates else None
+        """The median decode rate without a draft over all prompts of text alone."""
+        return _baseline(self.prompts)
+
+    @property
+    def picture_baseline_tokens_per_second(self) -> float | None:
+        """The same behind a picture; None for a model that sees none."""
+        return _baseline(self.pictures)
+
+    def chosen_for(self, *, with_pictures: bool) -> ChosenSetting:
+        """What the chat will use for a turn of this kind."""
+        return (with_pictures and self.chosen_with_pictures) or self.chosen
+
+
+def _baseline(results: Iterable[PromptResult]) -> float | None:
+    rates = [
+        run.baseline_tokens_per_second
+        for result in results
+        for run in result.runs
+        if run.baseline_tokens_per_second
+    ]
+    return median(rates) if rates else None
 
 
 def tried_assistant_tokens(results: Iterable[PromptResult]) -> tuple[int, ...]:

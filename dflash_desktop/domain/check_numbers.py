@@ -129,19 +129,30 @@ def numbers_of(report: BenchReport, *, window_tokens: int | None = None) -> Chec
     worths = [worth for n in settings if (worth := setting_worth(report.prompts, n)) is not None]
     best = max(worths, key=lambda worth: worth.speedup, default=None)
     runs = [run for result in report.prompts for run in result.runs]
-    largest = [run for run in runs if run.assistant_tokens == max(settings, default=0)]
-    text, difference = _text(runs)
+    seen = [run for result in report.pictures for run in result.runs]
+    text, difference = _text([*runs, *seen])
+    setting = max(settings, default=0)
     return CheckNumbers(
-        assistant_tokens=best.assistant_tokens if best else max(settings, default=0),
+        assistant_tokens=best.assistant_tokens if best else setting,
         speedup=best.speedup if best else None,
         tokens_per_step=best.tokens_per_step if best else None,
-        acceptance=summed(run.acceptance for run in largest if run.acceptance is not None),
+        acceptance=_accepted(runs, setting),
         by_kind=best.by_kind if best else (),
         text=text,
         difference=difference,
         kv_cache_precision=report.kv_cache_precision,
         by_context=_by_context(report, runs),
         window_tokens=window_tokens,
+        without_image=_accepted(runs, setting) if seen else None,
+        with_image=_accepted(seen, setting) if seen else None,
+    )
+
+
+def _accepted(runs: list[BenchRun], assistant_tokens: int) -> Acceptance:
+    return summed(
+        run.acceptance
+        for run in runs
+        if run.assistant_tokens == assistant_tokens and run.acceptance is not None
     )
 
 
@@ -149,14 +160,13 @@ def _by_context(report: BenchReport, runs: list[BenchRun]) -> tuple[AcceptedAt, 
     """The questions alone, then behind long prompts, all at the setting of the long ones."""
     largest = max((run.assistant_tokens for run in runs), default=0)
     setting = report.chosen.assistant_tokens or largest
-    short = [run for run in runs if run.assistant_tokens == setting]
     behind = [
         AcceptedAt(point.context_tokens, point.acceptance)
         for point in report.long_context
         if point.acceptance is not None
     ]
     return (
-        AcceptedAt(0, summed(run.acceptance for run in short if run.acceptance is not None)),
+        AcceptedAt(0, _accepted(runs, setting)),
         *behind,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.benchmark import ChosenSetting, PromptKind, tried_assistant_tokens
@@ -22,6 +22,7 @@ _KIND_WORDS: Final = {
     PromptKind.CODE: "code",
     PromptKind.LIST: "lists",
     PromptKind.COUNTING: "counting",
+    PromptKind.PICTURE: "pictures",
 }
 
 
@@ -114,6 +115,12 @@ def choose(results: Sequence[PromptResult]) -> ChosenSetting:
         best = max(paying, key=lambda worth: worth.speedup)
         return ChosenSetting(best.assistant_tokens, best.speedup, _reason_for(best))
     return ChosenSetting(0, None, _reason_against(worths))
+
+
+def choose_for_pictures(results: Sequence[PromptResult]) -> ChosenSetting:
+    """The same over the questions about pictures, and its reason says so."""
+    chosen = choose(results)
+    return replace(chosen, reason=f"With pictures: {chosen.reason[:1].lower()}{chosen.reason[1:]}")
 
 
 @dataclass(frozen=True, slots=True)

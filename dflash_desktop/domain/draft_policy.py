@@ -92,6 +92,9 @@ def speed_verdict(
     if report is None:
         return NOT_MEASURED
     baseline = baseline_rate(report, stats.prompt_tokens + stats.tokens // 2)
+    if stats.picture_tokens:
+        # Decoding behind a picture was measured by itself; an older report says nothing of it.
+        baseline = report.picture_baseline_tokens_per_second
     rate = stats.tokens_per_second
     if baseline is None:
         return NOT_MEASURED
@@ -125,14 +128,15 @@ def switch_off_reason(recent: Sequence[GenerationStats], report: BenchReport) ->
     """Why the draft should be switched off now, as a sentence, or None to leave it on.
 
     `recent` are the comparable answers with the draft on since the last measurement, the newest
-    last.
+    last; all of them with pictures, or none.
     """
     speedup = window_speedup(recent, report)
     if speedup is None or speedup >= COSTS_BELOW:
         return None
     turns = _counted(recent, report)
+    where = " for pictures" if recent[-1].picture_tokens else ""
     return (
-        f"The draft was switched off: over the last {len(turns)} answers "
+        f"The draft was switched off{where}: over the last {len(turns)} answers "
         f"({sum(count for count, _ in turns)} tokens) it gave {format_speedup(speedup)} of the "
         f"speed measured without it."
     )

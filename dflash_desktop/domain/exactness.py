@@ -37,7 +37,7 @@ def exact_choice(reports: Iterable[BenchReport]) -> ExactChoice:
             return ExactChoice(
                 precision,
                 is_proven=True,
-                reason=f"With {precision} all texts of {len(report.prompts)} questions were "
+                reason=f"With {precision} all texts of {_questions(report)} questions were "
                 f"identical with and without the draft, measured here on "
                 f"{report.measured_at:%Y-%m-%d}.",
             )
@@ -52,5 +52,10 @@ def exact_choice(reports: Iterable[BenchReport]) -> ExactChoice:
 
 def is_identical(report: BenchReport) -> bool:
     """Whether every text with the draft was the same as without it, token by token."""
-    runs = [run for result in report.prompts for run in result.runs if run.assistant_tokens]
+    results = (*report.prompts, *report.pictures)
+    runs = [run for result in results for run in result.runs if run.assistant_tokens]
     return bool(runs) and all(run.identical for run in runs)
+
+
+def _questions(report: BenchReport) -> int:
+    return len(report.prompts) + len(report.pictures)

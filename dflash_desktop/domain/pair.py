@@ -76,6 +76,7 @@ class MeasurementKey:
     driver: str
     runtime: str
     kv_cache_precision: KvCachePrecision
+    of_pictures: bool = False  # only of turns with pictures, where these are kept apart
 
 
 def measurement_key(pair: LoadedPair) -> MeasurementKey:

@@ -8,11 +8,15 @@ from dflash_desktop.domain.benchmark import tried_assistant_tokens
 from dflash_desktop.domain.draft_choice import setting_worth
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dflash_desktop.domain.benchmark import (
         BenchReport,
         BenchRun,
+        ChosenSetting,
         ContextPoint,
         FirstDifference,
+        PromptResult,
     )
 
 
@@ -24,24 +28,36 @@ def bench_form(report: BenchReport) -> dict[str, object]:
         "driver": report.key.driver,
         "runtime": report.key.runtime,
         "kv_cache_precision": str(report.kv_cache_precision),
-        "prompts": [
-            {
-                "kind": str(result.prompt.kind),
-                "prompt": result.prompt.text,
-                "runs": [_run_form(run) for run in result.runs],
-            }
-            for result in report.prompts
-        ],
-        "settings": [_setting_form(report, s) for s in tried_assistant_tokens(report.prompts)],
+        "prompts": [_prompt_form(result) for result in report.prompts],
+        "settings": _settings_form(report.prompts),
         "long_context": [_point_form(point) for point in report.long_context],
-        "chosen": {
-            "assistant_tokens": report.chosen.assistant_tokens,
-            "speedup": report.chosen.speedup,
-            "reason": report.chosen.reason,
+        "chosen": _chosen_form(report.chosen),
+        "pictures": None
+        if report.chosen_with_pictures is None
+        else {
+            "prompts": [_prompt_form(result) for result in report.pictures],
+            "settings": _settings_form(report.pictures),
+            "chosen": _chosen_form(report.chosen_with_pictures),
         },
         "is_fast": report.is_fast,
         "power_source": report.power_source,
         "measured_at": report.measured_at.isoformat(),
+    }
+
+
+def _prompt_form(result: PromptResult) -> dict[str, object]:
+    return {
+        "kind": str(result.prompt.kind),
+        "prompt": result.prompt.text,
+        "runs": [_run_form(run) for run in result.runs],
+    }
+
+
+def _chosen_form(chosen: ChosenSetting) -> dict[str, object]:
+    return {
+        "assistant_tokens": chosen.assistant_tokens,
+        "speedup": chosen.speedup,
+        "reason": chosen.reason,
     }
 
 
@@ -74,8 +90,12 @@ def difference_form(difference: FirstDifference | None) -> dict[str, object] | N
     }
 
 
-def _setting_form(report: BenchReport, assistant_tokens: int) -> dict[str, object]:
-    worth = setting_worth(report.prompts, assistant_tokens)
+def _settings_form(results: Sequence[PromptResult]) -> list[dict[str, object]]:
+    return [_setting_form(results, setting) for setting in tried_assistant_tokens(results)]
+
+
+def _setting_form(results: Sequence[PromptResult], assistant_tokens: int) -> dict[str, object]:
+    worth = setting_worth(results, assistant_tokens)
     return {
         "assistant_tokens": assistant_tokens,
         "speedup": worth.speedup if worth else None,

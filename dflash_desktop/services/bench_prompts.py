@@ -33,6 +33,15 @@ class BenchPrompts(msgspec.Struct, frozen=True):
     warm_up: str
     full: tuple[BenchPrompt, ...]
     fast: tuple[BenchPrompt, ...]
+    pictures: tuple[BenchPrompt, ...] = ()  # about the built-in picture; the first is the fast one
+
+    def of_text(self, *, fast: bool) -> tuple[BenchPrompt, ...]:
+        """The questions of a measurement."""
+        return self.fast if fast else self.full
+
+    def of_pictures(self, *, fast: bool) -> tuple[BenchPrompt, ...]:
+        """Those that it asks a model that sees besides."""
+        return self.pictures[:1] if fast else self.pictures
 
 
 def load_bench_prompts(file: Path | None = None) -> BenchPrompts:
@@ -42,9 +51,12 @@ def load_bench_prompts(file: Path | None = None) -> BenchPrompts:
     """
     path = file or resources_dir() / "bench_prompts.json"
     content = msgspec.json.decode(path.read_bytes(), type=_File)
-    full = [(p.fast, BenchPrompt(p.kind, p.text, p.max_new_tokens)) for p in content.prompts]
+    made = [(p.fast, BenchPrompt(p.kind, p.text, p.max_new_tokens)) for p in content.prompts]
+    full = [(is_fast, prompt) for is_fast, prompt in made if prompt.kind is not PromptKind.PICTURE]
+    seen = [(is_fast, prompt) for is_fast, prompt in made if prompt.kind is PromptKind.PICTURE]
     return BenchPrompts(
         warm_up=content.warm_up,
         full=tuple(prompt for _, prompt in full),
         fast=tuple(prompt for is_fast, prompt in full if is_fast),
+        pictures=tuple(prompt for _, prompt in sorted(seen, key=lambda one: not one[0])),
     )

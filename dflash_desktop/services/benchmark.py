@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.bench_plan import BenchPlan, PlannedRun, make_plan
 from dflash_desktop.domain.bench_samples import Sample, fork, prompt_result
-from dflash_desktop.domain.benchmark import BenchReport, PromptResult
-from dflash_desktop.domain.draft_choice import choose
+from dflash_desktop.domain.benchmark import BenchReport, PromptKind, PromptResult
+from dflash_desktop.domain.draft_choice import choose, choose_for_pictures
 from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.services.bench_picture import draw_bench_picture
 from dflash_desktop.services.bench_prompts import load_bench_prompts
 from dflash_desktop.services.long_context import Turn, long_context_points
 from dflash_desktop.services.power_source import power_source
@@ -55,7 +59,8 @@ class Benchmark:
         """Measure the loaded pair: progress, and last the report. Close the iterator to cancel.
 
         `assistant_tokens` are the settings to try in place of the usual ones. Long contexts are
-        tried in full measurements where the draft pays, or as `long_context` says. With both
+        tried in full measurements where the draft pays, or as `long_context` says. A model that
+        sees is also asked about a picture; what the draft is worth there is kept apart. With both
         pipelines in memory all runs of a prompt stand side by side; else they are grouped, so that
         few reloads are needed.
 
@@ -66,7 +71,9 @@ class Benchmark:
             raise AppError(_NO_DRAFT)
         power = power_source()
         prompts = load_bench_prompts()
-        chosen_prompts = prompts.fast if fast else prompts.full
+        asked = prompts.of_text(fast=fast)
+        about_pictures = prompts.of_pictures(fast=fast) if pair.sees_pictures else ()
+        chosen_prompts = (*asked, *about_pictures)
         answers = TimedAnswers(engine=self._engine, pair=pair, warm_up=prompts.warm_up)
         yield BenchProgress("Warming up", 0, 1)
         pace = (await answers.warm_up(0)).stats
@@ -80,20 +87,25 @@ class Benchmark:
             keeps_both=pair.keeps_both,
         )
         samples: list[Sample] = []
-        for done, run in enumerate(plan.runs):
-            yield _progress(plan, chosen_prompts, samples, done)
-            samples.append(await _sample(answers, chosen_prompts, plan, run))
+        with TemporaryDirectory(prefix="dflash-bench-") as folder:
+            pictures = await _pictures(Path(folder)) if about_pictures else ()
+            for done, run in enumerate(plan.runs):
+                yield _progress(plan, chosen_prompts, samples, done)
+                samples.append(await _sample(answers, chosen_prompts, pictures, plan, run))
         total = len(plan.runs)
         yield _progress(plan, chosen_prompts, samples, total)
         results = await self._results(chosen_prompts, plan, samples)
+        of_text, of_pictures = results[: len(asked)], results[len(asked) :]
         report = BenchReport(
             key=measurement_key(pair),
             pair_title=folders.title,
             measured_at=datetime.now(UTC),
             is_fast=fast,
             power_source=power,
-            prompts=results,
-            chosen=choose(results),
+            prompts=of_text,
+            chosen=choose(of_text),
+            pictures=of_pictures,
+            chosen_with_pictures=choose_for_pictures(of_pictures) if of_pictures else None,
         )
         setting = report.chosen.assistant_tokens or (plan.settings[-1] if long_context else 0)
         if setting and (not fast if long_context is None else long_context):
@@ -134,7 +146,7 @@ class Benchmark:
         texts = await self._engine.detokenize(tuple(own[i].token_ids for i in sorted(own)))
         turns = [
             Turn(result.prompt.text, text, _turn_tokens(result.prompt, own[index]))
-            for index, (result, text) in enumerate(zip(report.prompts, texts, strict=True))
+            for index, (result, text) in enumerate(zip(report.prompts, texts, strict=False))
         ]
         points = long_context_points(
             answers,
@@ -146,12 +158,20 @@ class Benchmark:
             return replace(report, long_context=tuple([point async for point in points]))
 
 
+async def _pictures(folder: Path) -> tuple[Path, ...]:
+    return (await asyncio.to_thread(draw_bench_picture, folder / "shapes.png"),)
+
+
 async def _sample(
-    answers: TimedAnswers, prompts: Sequence[BenchPrompt], plan: BenchPlan, run: PlannedRun
+    answers: TimedAnswers,
+    prompts: Sequence[BenchPrompt],
+    pictures: tuple[Path, ...],
+    plan: BenchPlan,
+    run: PlannedRun,
 ) -> Sample:
     prompt = prompts[run.prompt]
     finished = await answers.answer(
-        question(prompt.text),
+        question(prompt.text, pictures if prompt.kind is PromptKind.PICTURE else ()),
         run.assistant_tokens,
         min(prompt.max_new_tokens, plan.max_new_tokens),
     )

@@ -45,7 +45,14 @@ if TYPE_CHECKING:
 
 _NEARLY_FULL_SHARE: Final = 0.9
 _REFUSED_BEFORE_START: Final = frozenset(
-    {"context_full", "message_too_long", "engine_busy", "no_model"}
+    {
+        "context_full",
+        "message_too_long",
+        "engine_busy",
+        "no_model",
+        "model_sees_no_pictures",
+        "picture_refused",
+    }
 )
 """After these the message was never taken, so it goes back to the composer."""
 
@@ -108,7 +115,10 @@ class Chat:
 
     def draft_plan(self) -> DraftUse:
         """What the draft will do in the next answer, and why."""
-        return self._draft.plan(self._settings.value.sampling)
+        return self._draft.plan(
+            self._settings.value.sampling,
+            with_pictures=any(message.pictures for message in self._conversation.messages),
+        )
 
     def fix_assistant_tokens(self, count: int | None) -> None:
         """Use this many assistant tokens (0: no draft) whatever was measured; None forgets it."""
@@ -159,11 +169,15 @@ class Chat:
         clean = clean_message(text, may_be_blank=bool(pictures))
         shown = PicturesOfPrompt(loaded_pair(self._engine.state), self._pictures)
         shown.refuse_unseen(pictures)
-        answer = GrowingAnswer(draft=self._draft.plan(self._settings.value.sampling))
         before = self._conversation
         question = Message(Role.USER, clean.text, pictures=pictures)
         self._conversation = with_message(before, question)
         prompt = prompt_messages(self._conversation, shown.files_of)
+        plan = self._draft.plan(
+            self._settings.value.sampling,
+            with_pictures=any(message.pictures for message in prompt),
+        )
+        answer = GrowingAnswer(draft=plan)
         answer.notice = " ".join(filter(None, (clean.notice, shown.notice)))
         self._is_answering = True
         kept = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.draft_policy import (
@@ -53,17 +54,20 @@ class DraftControl:
         """Use this number whatever was measured; None goes back to what was measured."""
         self._fixed_assistant_tokens = count
 
-    def plan(self, params: SamplingParams) -> DraftUse:
-        """What the draft will do in the next answer, and why."""
+    def plan(self, params: SamplingParams, *, with_pictures: bool = False) -> DraftUse:
+        """What the draft will do in the next answer, and why.
+
+        Turns with pictures are judged by themselves: a draft that helps with text may not there.
+        """
         pair = self._pair()
         if pair is None:
             return DraftUse(DraftState.OFF, "No model is loaded.")
         if pair.draft is None:
             return DraftUse(DraftState.OFF, "This model is loaded without a draft.")
         key = measurement_key(pair)
-        if reason := self._measurements.draft_off(key):
+        if reason := self._off_because(key, with_pictures=with_pictures):
             return DraftUse(DraftState.OFF, reason)
-        tokens, reason = self._assistant_tokens(pair.draft, key)
+        tokens, reason = self._assistant_tokens(pair.draft, key, with_pictures=with_pictures)
         if tokens == 0:
             return DraftUse(DraftState.OFF, reason)
         if resting := draft_rests_because(params):
@@ -79,12 +83,21 @@ class DraftControl:
         if pair is None or pair.draft is None:
             return
         key = measurement_key(pair)
-        self._recent.pop(key, None)
+        of_pictures = replace(key, of_pictures=True)
+        for one in (key, of_pictures):
+            self._recent.pop(one, None)
         if enabled:
             self._kept_on.add(key)
+            self._measurements.set_draft_off(of_pictures, None)
         else:
             self._kept_on.discard(key)
         self._measurements.set_draft_off(key, None if enabled else SWITCHED_OFF_BY_PERSON)
+
+    def _off_because(self, key: MeasurementKey, *, with_pictures: bool) -> str | None:
+        for_text = self._measurements.draft_off(key)
+        if not with_pictures or for_text == SWITCHED_OFF_BY_PERSON:
+            return for_text
+        return self._measurements.draft_off(replace(key, of_pictures=True))
 
     def learn(self, use: DraftUse, stats: GenerationStats) -> tuple[SpeedVerdict, str]:
         """Compare an answer with the stored baseline, and switch off a draft that costs.
@@ -103,14 +116,15 @@ class DraftControl:
         is_judged = use.state is DraftState.ON and key not in self._kept_on
         if not is_judged or not is_comparable(report, power):
             return verdict, ""
-        recent = self._recent.setdefault(key, [])
+        of_kind = replace(key, of_pictures=stats.picture_tokens > 0)
+        recent = self._recent.setdefault(of_kind, [])
         recent.append(stats)
         reason = switch_off_reason(recent, report)
         if reason is None:
             return verdict, ""
-        del self._recent[key]
+        del self._recent[of_kind]
         with suppress(AppError):  # a full disk: it stays off until the program ends
-            self._measurements.set_draft_off(key, reason)
+            self._measurements.set_draft_off(of_kind, reason)
         return verdict, reason
 
     def _on_engine_state(self, state: EngineState) -> None:
@@ -120,7 +134,9 @@ class DraftControl:
         """The loaded pair, or the last one: after a crash the engine is loading it again."""
         return loaded_pair(self._engine.state) or self._last_pair
 
-    def _assistant_tokens(self, draft: DraftFacts, key: MeasurementKey) -> tuple[int, str]:
+    def _assistant_tokens(
+        self, draft: DraftFacts, key: MeasurementKey, *, with_pictures: bool
+    ) -> tuple[int, str]:
         if self._fixed_assistant_tokens is not None:
             fixed = self._fixed_assistant_tokens
             tokens = clamp_assistant_tokens(fixed, draft.block_size) if fixed else 0
@@ -132,7 +148,8 @@ class DraftControl:
                 f"{tokens} assistant tokens to begin with: this machine has not measured yet "
                 f"what the draft is worth."
             )
-        if report.chosen.assistant_tokens == 0 and key in self._kept_on:
+        chosen = report.chosen_for(with_pictures=with_pictures)
+        if chosen.assistant_tokens == 0 and key in self._kept_on:
             tokens = clamp_assistant_tokens(UNMEASURED_ASSISTANT_TOKENS, draft.block_size)
-            return tokens, f"You switched it on, although: {report.chosen.reason}"
-        return report.chosen.assistant_tokens, report.chosen.reason
+            return tokens, f"You switched it on, although: {chosen.reason}"
+        return chosen.assistant_tokens, chosen.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -81,7 +82,8 @@ class MeasurementStore:
             self._reports[report.key] = report
             for key in tuple(self._reports)[:-MAX_REPORTS]:
                 del self._reports[key]
-            self._switched_off.pop(report.key, None)
+            for of_pictures in (False, True):
+                self._switched_off.pop(replace(report.key, of_pictures=of_pictures), None)
             self._changed(report.key, what="The measurement")
 
     def draft_off(self, key: MeasurementKey) -> str | None:

@@ -12,6 +12,8 @@ from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Pro
 from dflash_desktop.workers.protocol import Finished
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dflash_desktop.domain.pair import LoadedPair
     from dflash_desktop.services.engine import Engine
 
@@ -70,9 +72,9 @@ class TimedAnswers:
         return finished
 
 
-def question(text: str) -> tuple[PromptMessage, ...]:
+def question(text: str, pictures: tuple[Path, ...] = ()) -> tuple[PromptMessage, ...]:
     """The messages of a conversation that begins with this question."""
-    return (PromptMessage(Role.USER, text),)
+    return (PromptMessage(Role.USER, text, pictures),)
 
 
 _OTHER_PAIR: Final = Problem(

@@ -8,6 +8,7 @@ import pytest
 
 from dflash_desktop.domain.benchmark import PromptKind
 from dflash_desktop.paths import resources_dir
+from dflash_desktop.services.bench_picture import draw_bench_picture
 from dflash_desktop.services.bench_prompts import load_bench_prompts
 
 if TYPE_CHECKING:
@@ -17,10 +18,28 @@ if TYPE_CHECKING:
 def test_every_kind_has_two_prompts_and_one_of_them_is_fast() -> None:
     prompts = load_bench_prompts()
     full = Counter(prompt.kind for prompt in prompts.full)
-    assert set(full) == set(PromptKind)
+    of_text = set(PromptKind) - {PromptKind.PICTURE}
+    assert set(full) == of_text
     assert min(full.values()) >= 2
-    assert Counter(prompt.kind for prompt in prompts.fast) == dict.fromkeys(PromptKind, 1)
+    assert Counter(prompt.kind for prompt in prompts.fast) == dict.fromkeys(of_text, 1)
     assert set(prompts.fast) <= set(prompts.full)
+
+
+def test_questions_about_a_picture_are_asked_apart() -> None:
+    prompts = load_bench_prompts()
+    assert {prompt.kind for prompt in prompts.pictures} == {PromptKind.PICTURE}
+    assert prompts.of_pictures(fast=False) == prompts.pictures
+    assert prompts.of_pictures(fast=True) == prompts.pictures[:1]
+    assert len(prompts.pictures) >= 2
+
+
+def test_the_picture_that_is_asked_about_is_drawn_as_it_is_described(tmp_path: Path) -> None:
+    from PIL import Image
+
+    with Image.open(draw_bench_picture(tmp_path / "shapes.png")) as image:
+        assert (image.size, image.mode, image.format) == ((448, 448), "RGB", "PNG")
+        colours = {image.getpixel(place) for place in ((120, 130), (320, 140), (224, 350), (9, 9))}
+    assert len(colours) == 4
 
 
 def test_no_prompt_is_asked_twice_and_the_warm_up_is_not_measured() -> None:

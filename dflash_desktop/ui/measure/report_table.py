@@ -31,6 +31,7 @@ KIND_WORDS = {
     PromptKind.CODE: "Code",
     PromptKind.LIST: "List",
     PromptKind.COUNTING: "Counting",
+    PromptKind.PICTURE: "Picture",
 }
 
 
