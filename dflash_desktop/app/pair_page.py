@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.library import ModelRole
 from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.diagnostics import private_facts
+from dflash_desktop.services.export_environments import ExportEnvironments
 from dflash_desktop.services.pair_check import PairCheck
+from dflash_desktop.services.pair_repair import PairRepair
 from dflash_desktop.services.repair import ModelRepair
+from dflash_desktop.services.tokenizer_rebuild import TokenizerRebuild
 from dflash_desktop.ui.pair.pane import PairPane
 from dflash_desktop.ui.pair.presenter import PairPagePresenter, PairServices
 
@@ -34,7 +37,13 @@ def build_pair_page(
         pane=pane,
         services=PairServices(
             checks=PairCheck(engine=services.engine, loading=services.loading),
-            repair=ModelRepair(added_dir=services.paths.added_models_dir),
+            repair=PairRepair(
+                repair=ModelRepair(added_dir=services.paths.added_models_dir),
+                tokenizers=TokenizerRebuild(
+                    environments=ExportEnvironments(paths=services.paths),
+                    log_dir=services.paths.log_dir,
+                ),
+            ),
             history=CheckHistory(services.paths.checks_file),
             measurements=services.measurements,
             settings=services.settings,

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 HELP = """Mend what metadata alone can mend in a target and its draft, without an export.
 
 Adds or replaces the entry that tells a draft where the target's layers can be read, and restores a
-draft's own entries from config.json. Weights are never touched, the files from before stay beside
-the new ones, and --undo puts them back. What is not certain is not guessed. The exit code is that
-of `verify` afterwards. A fault is 2 as well: nothing says that it is good.
+draft's own entries from config.json. A tokenizer that is missing is made anew of tokenizer.json,
+if the export tools are installed (see `export-env`). Weights are never touched, the files from
+before stay beside the new ones, and --undo puts them back. What is not certain is not guessed. The
+exit code is that of `verify` afterwards. A fault is 2 as well: nothing says that it is good.
 
 examples:
   dflash-desktop repair models/Llama-3.2-3B-int4-ov
@@ -77,12 +78,17 @@ async def run(args: Namespace, context: CommandContext) -> RepairResult:
     import asyncio  # no help text should wait for what only the work needs
 
     from dflash_desktop.services.model_inspection import check_folders
+    from dflash_desktop.services.pair_repair import PairRepair
     from dflash_desktop.services.repair import ModelRepair, can_undo
+    from dflash_desktop.services.tokenizer_rebuild import TokenizerRebuild
 
     target, draft = chosen_models(args, context)
     if args.check and draft is None:
         raise AppError(_NO_DRAFT)
-    repair = ModelRepair(added_dir=context.paths.added_models_dir)
+    repair = PairRepair(
+        repair=ModelRepair(added_dir=context.paths.added_models_dir),
+        tokenizers=TokenizerRebuild(environments=context.exporters, log_dir=context.paths.log_dir),
+    )
     folders = {Subject.TARGET: target, Subject.DRAFT: draft}
     if args.undo:
         before = await asyncio.to_thread(check_folders, target, draft)
@@ -90,11 +96,11 @@ async def run(args: Namespace, context: CommandContext) -> RepairResult:
             ChangedFile(subject, name, "as before the repair")
             for subject, folder in folders.items()
             if folder
-            for name in await asyncio.to_thread(repair.undo, folder)
+            for name in await repair.undo(folder)
         ]
         after = await asyncio.to_thread(check_folders, target, draft)
         return RepairResult(tuple(changed), (), before, after, undo="", is_undo=True)
-    outcome = await asyncio.to_thread(repair.repair, target, draft, checkpoint_dir=args.checkpoint)
+    outcome = await repair.repair(target, draft, checkpoint_dir=args.checkpoint)
     named = [str(folder) for folder in folders.values() if folder]
     is_changed = any(folder is not None and can_undo(folder) for folder in folders.values())
     check = None

@@ -33,7 +33,15 @@ if TYPE_CHECKING:
 CONFIG_FILE: Final = "config.json"
 
 _LOCATOR_CODES: Final = ("locator_", "locators_")
-_TOKENIZER_CODES: Final = frozenset({"tokenizer_missing", "tokenizer_vocabulary"})
+TOKENIZER_CODES: Final = frozenset({"tokenizer_missing", "tokenizer_vocabulary"})
+TOKENIZER_MODELS: Final = tuple(
+    f"openvino_{model}.{kind}" for model in ("tokenizer", "detokenizer") for kind in ("bin", "xml")
+)
+TOKENIZER_SOURCES: Final = (
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("chat_template.jinja", "config.json"),
+)
+"""What a tokenizer is read from, the first of them above all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ class Repair:
     words: str  # what is written, for people
     rt_info: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     config: Mapping[str, int] = field(default_factory=dict)  # fields of config.json
+    is_tokenizer: bool = False  # the whole file is made anew of tokenizer.json
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +80,14 @@ def plan_repair(
     findings: Sequence[Finding],
     *,
     checkpoint: ConfigFacts | None = None,
+    has_export_tools: bool = False,
 ) -> RepairPlan:
     """The plan for a pair, or for a target alone.
 
     `checkpoint` is the config.json of the checkpoint that the draft was exported from; without
-    it the draft's own is asked, which exporters copy from there.
+    it the draft's own is asked, which exporters copy from there. Tokenizers need export tools.
     """
-    steps: list[Repair | NotRepaired] = [*_tokenizer(target, findings)]
+    steps = [*_tokenizer(target, findings, has_export_tools=has_export_tools)]
     steps += _locators(target, findings)
     if draft is not None:
         steps += _draft_metadata(draft, checkpoint or draft.config, findings)
@@ -88,21 +98,35 @@ def plan_repair(
     )
 
 
-def _tokenizer(target: ModelFacts, findings: Sequence[Finding]) -> Iterator[NotRepaired]:
+def needs_tokenizer(target: ModelFacts, findings: Sequence[Finding]) -> bool:
+    """Whether tokenizer models are to be made, and what they are made of is there."""
+    is_wanted = any(finding.code in TOKENIZER_CODES for finding in findings)
+    return is_wanted and TOKENIZER_SOURCES[0] in target.file_sizes
+
+
+def _tokenizer(
+    target: ModelFacts, findings: Sequence[Finding], *, has_export_tools: bool
+) -> Iterator[Repair | NotRepaired]:
+    if has_export_tools and needs_tokenizer(target, findings):
+        for name in TOKENIZER_MODELS:
+            yield Repair(
+                Subject.TARGET, name, words="made anew of tokenizer.json", is_tokenizer=True
+            )
+        return
     for finding in findings:
-        if finding.code not in _TOKENIZER_CODES:
-            continue
-        has_source = "tokenizer.json" in target.file_sizes
-        yield NotRepaired(
-            finding.code,
-            Subject.TARGET,
-            reason="Tokenizer models are made from tokenizer.json by an exporter, which this "
-            "version does not bring.",
-            advice="Run `convert_tokenizer FOLDER --with-detokenizer` of OpenVINO Tokenizers on "
-            "this folder."
-            if has_source
-            else "Get tokenizer.json from the original model, or export the target again.",
-        )
+        if finding.code in TOKENIZER_CODES:
+            has_source = TOKENIZER_SOURCES[0] in target.file_sizes
+            yield NotRepaired(
+                finding.code,
+                Subject.TARGET,
+                reason="Tokenizer models are made of tokenizer.json with the export tools, which "
+                "are not installed."
+                if has_source
+                else "Tokenizer models are made of tokenizer.json, which is not in the folder.",
+                advice="Run “dflash-desktop export-env install”, then repair again."
+                if has_source
+                else "Get tokenizer.json from the original model, or export the target again.",
+            )
 
 
 def _locators(target: ModelFacts, findings: Sequence[Finding]) -> Iterator[Repair | NotRepaired]:

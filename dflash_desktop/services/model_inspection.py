@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from dflash_desktop.domain.ir_reader import CHUNK_BYTES, IrError, read_ir_graph
@@ -74,18 +75,31 @@ def inspect_model(folder: Path, *, graph_file: str = "") -> ModelFacts:
         is_vision = VISION_GRAPH in sizes and TEXT_GRAPH not in sizes
         graph_file = VISION_GRAPH if is_vision else TEXT_GRAPH
     graph, fault = _graph(folder / graph_file) if graph_file in sizes else (None, "")
-    return ModelFacts(
+    model = ModelFacts(
         name=folder.name or str(folder),
         file_sizes=sizes,
         graph_file=graph_file,
         graph=graph,
         graph_fault=fault,
         config=read_config(folder / "config.json") if "config.json" in sizes else ConfigFacts(),
+        base_models=_base_models(folder / "README.md") if "README.md" in sizes else (),
+    )
+    return _with_tokenizer(model, folder)
+
+
+def inspect_tokenizer_again(model: ModelFacts, folder: Path) -> ModelFacts:
+    """The same facts with the tokenizer that is in the folder now. Raises `OSError`."""
+    return _with_tokenizer(replace(model, file_sizes=_file_sizes(folder)), folder)
+
+
+def _with_tokenizer(model: ModelFacts, folder: Path) -> ModelFacts:
+    sizes = model.file_sizes
+    return replace(
+        model,
         tokenizer=_tokenizer(folder / _DETOKENIZER) if _DETOKENIZER in sizes else None,
         has_other_template=_has_other_template(folder)
         if {_TOKENIZER, _TEMPLATE_FILE} <= sizes.keys()
         else False,
-        base_models=_base_models(folder / "README.md") if "README.md" in sizes else (),
     )
 
 

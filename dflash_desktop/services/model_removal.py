@@ -19,6 +19,7 @@ from dflash_desktop.services import library_problems as problems
 from dflash_desktop.services.file_tree import is_link, is_same, rename_folder, tree_entries
 from dflash_desktop.services.model_manifest import RECORD_NAMES, read_record, record_dir
 from dflash_desktop.services.repair_record import RECORD_FILE as REPAIR_RECORD
+from dflash_desktop.services.repair_record import repaired_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -51,7 +52,8 @@ def removable_entries(model: InstalledModel, *, models_dir: Path) -> tuple[TreeE
     if read_record(record_dir(folder)) is None:
         raise AppError(_refused(model, "Its manifest is gone."))
     entries = tuple(tree_entries(folder))
-    foreign = _foreign(entries, {file.path for file in model.manifest.files})
+    known = {file.path for file in model.manifest.files}
+    foreign = _foreign(entries, known.union(repaired_files(model.path)))
     if foreign:
         more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
         names = ", ".join(foreign[:_NAMED]) + more

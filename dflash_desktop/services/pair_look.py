@@ -27,9 +27,12 @@ class PairLook:
     can_undo: bool
 
 
-def look_at_pair(target_dir: Path, draft_dir: Path | None) -> PairLook:
+def look_at_pair(
+    target_dir: Path, draft_dir: Path | None, *, has_export_tools: bool = False
+) -> PairLook:
     """Read both folders once. Blocking: a second, more on a slow disk.
 
+    `has_export_tools`: a repair can make tokenizers anew.
     Raises `AppError` when a folder cannot be looked into.
     """
     target = inspect_model(target_dir)
@@ -37,6 +40,6 @@ def look_at_pair(target_dir: Path, draft_dir: Path | None) -> PairLook:
     contract = check_rules(target, draft, runtime=installed_runtime())
     return PairLook(
         contract,
-        plan_repair(target, draft, contract.findings),
+        plan_repair(target, draft, contract.findings, has_export_tools=has_export_tools),
         can_undo(target_dir) or (draft_dir is not None and can_undo(draft_dir)),
     )

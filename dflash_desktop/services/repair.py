@@ -7,16 +7,28 @@ here is blocking: call it in a thread.
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.ir_reader import IrError
 from dflash_desktop.domain.pair_contract import Finding, Subject, Weight, check_contract
 from dflash_desktop.domain.problems import AppError, Problem
-from dflash_desktop.domain.repair_plan import CONFIG_FILE, NotRepaired, Repair, plan_repair
+from dflash_desktop.domain.repair_plan import (
+    CONFIG_FILE,
+    TOKENIZER_CODES,
+    NotRepaired,
+    Repair,
+    plan_repair,
+)
 from dflash_desktop.domain.rt_info_edit import RtInfoEditError
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
-from dflash_desktop.services.model_inspection import inspect_model, installed_runtime, read_config
+from dflash_desktop.services.model_inspection import (
+    inspect_model,
+    inspect_tokenizer_again,
+    installed_runtime,
+    read_config,
+)
 from dflash_desktop.services.repair_record import RepairRecord, repaired_files
 from dflash_desktop.services.repaired_models import note_changed_files
 from dflash_desktop.services.rt_info_file import entries_in, write_rt_info
@@ -45,11 +57,17 @@ class ModelRepair:
         self._added_dir = added_dir
 
     def repair(
-        self, target_dir: Path, draft_dir: Path | None, *, checkpoint_dir: Path | None = None
+        self,
+        target_dir: Path,
+        draft_dir: Path | None,
+        *,
+        checkpoint_dir: Path | None = None,
+        tokenizer_dir: Path | None = None,
     ) -> RepairOutcome:
         """Write what `plan_repair` finds; `checkpoint_dir` holds the draft's own config.json.
 
-        Either all of it is written or nothing. Raises `AppError`.
+        `tokenizer_dir` holds tokenizer models that were made anew, if they are wanted. Either all
+        of it is written or nothing. Raises `AppError`.
         """
         folders = {Subject.TARGET: target_dir, Subject.DRAFT: draft_dir or target_dir}
         models = {Subject.TARGET: inspect_model(target_dir)}
@@ -58,16 +76,24 @@ class ModelRepair:
         before = _findings(models)
         checkpoint = None if checkpoint_dir is None else inspect_model(checkpoint_dir).config
         plan = plan_repair(
-            models[Subject.TARGET], models.get(Subject.DRAFT), before, checkpoint=checkpoint
+            models[Subject.TARGET],
+            models.get(Subject.DRAFT),
+            before,
+            checkpoint=checkpoint,
+            has_export_tools=tokenizer_dir is not None,
         )
         done: list[Path] = []
         try:
             for repair in plan.repairs:
                 path = folders[repair.subject] / repair.file
-                models[repair.subject] = _repaired(models[repair.subject], path, repair)
+                models[repair.subject] = _repaired(
+                    models[repair.subject], path, repair, tokenizer_dir
+                )
                 done.append(path)
             after = _findings(models)
             _refuse_worse(before, after)
+            if tokenizer_dir is not None:
+                _refuse_useless_tokenizer(after)
             for path in done:
                 self._note(path.parent, (path.name,))
         except BaseException:
@@ -113,14 +139,25 @@ def _refuse_worse(before: tuple[Finding, ...], after: tuple[Finding, ...]) -> No
         raise AppError(_no_good(", ".join(sorted(worse))))
 
 
+def _refuse_useless_tokenizer(after: tuple[Finding, ...]) -> None:
+    if left := TOKENIZER_CODES & {finding.code for finding in after}:
+        raise AppError(_no_good(", ".join(sorted(left))))
+
+
 def _blocking(findings: tuple[Finding, ...]) -> set[str]:
     return {finding.code for finding in findings if finding.weight is Weight.BLOCK}
 
 
-def _repaired(model: ModelFacts, path: Path, repair: Repair) -> ModelFacts:
+def _repaired(
+    model: ModelFacts, path: Path, repair: Repair, tokenizer_dir: Path | None
+) -> ModelFacts:
     """Write it, and read back what was written. A large graph is not read whole once more."""
     try:
         with RepairRecord(path.parent).keeping(path.name):
+            if repair.is_tokenizer and tokenizer_dir is not None:
+                write_atomically(path, (tokenizer_dir / path.name).read_bytes())
+                shutil.copymode(tokenizer_dir / path.name, path)
+                return inspect_tokenizer_again(model, path.parent)
             if repair.file == CONFIG_FILE:
                 write_atomically(path, _config(path, repair))
                 return replace(model, config=read_config(path))

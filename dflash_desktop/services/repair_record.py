@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 RECORD_FILE: Final = "dflash-repair.json"
 _RECORD_LIMIT_BYTES: Final = 64 << 10
-_NAME: Final = re.compile(r"(?:openvino_[a-z_]{1,60}\.xml|config\.json)")
+_NAME: Final = re.compile(
+    r"(?:openvino_[a-z_]{1,60}\.xml|openvino_(?:de)?tokenizer\.bin|config\.json)"
+)
 _ORIGINAL: Final = re.compile(r"\.original(?:-[0-9]{1,3})?")
 
 
 class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
-    original: str  # where the file is as it was
+    original: str  # where the file is as it was; empty: there was none
     sha256_before: str
     sha256_after: str = ""  # empty while the repair is being written
 
@@ -48,16 +50,16 @@ class RepairRecord:
 
     @contextlib.contextmanager
     def keeping(self, name: str) -> Iterator[None]:
-        """Keep the file as it is now, while it is replaced inside.
+        """Keep the file as it is now, or that there is none, while it is written inside.
 
         Several repairs of one file go back to the first original; a file that somebody else
         changed in between becomes a new original, and the older one stays beside it.
         """
         entries = self._read()
-        now = file_sha256(self._folder / name)
+        now = self._sha256(name)
         known = entries.get(name)
         if known is None or now not in {known.sha256_after, known.sha256_before}:
-            known = _Entry(name, self._keep(name), now)
+            known = _Entry(name, self._keep(name) if now else "", now)
         self._write({**entries, name: msgspec.structs.replace(known, sha256_after="")})
         try:
             yield
@@ -65,7 +67,8 @@ class RepairRecord:
             self._give_up(known, now, entries)
             raise
         path = self._folder / name
-        shutil.copymode(self._folder / known.original, path)
+        if known.original:
+            shutil.copymode(self._folder / known.original, path)
         self._write(
             {**entries, name: msgspec.structs.replace(known, sha256_after=file_sha256(path))}
         )
@@ -78,8 +81,10 @@ class RepairRecord:
         """
         entries = self._read()
         entry, path = entries[name], self._folder / name
+        now = self._sha256(name)
+        if not entry.original:
+            return self._take_away(entry, now, entries)
         original = self._folder / entry.original
-        now = file_sha256(path) if path.exists() else ""
         if now != entry.sha256_before and not original.exists():
             raise AppError(_original_missing(name, original.name))
         is_ours = now in {entry.sha256_after, ""} or not entry.sha256_after
@@ -95,10 +100,27 @@ class RepairRecord:
         self._write({other: entries[other] for other in entries if other != name})
         return now != entry.sha256_before
 
+    def _take_away(self, entry: _Entry, now: str, entries: dict[str, _Entry]) -> bool:
+        """Give back that there was no such file."""
+        if now and now != entry.sha256_after:
+            if entry.sha256_after:
+                raise AppError(_changed_since(entry.name, ""))
+            self._keep(entry.name)  # perhaps a person's, see `restore`
+        if now:
+            (self._folder / entry.name).unlink()
+        self._write({other: entries[other] for other in entries if other != entry.name})
+        return bool(now)
+
+    def _sha256(self, name: str) -> str:
+        path = self._folder / name
+        return file_sha256(path) if path.exists() else ""
+
     def _give_up(self, known: _Entry, now: str, entries: dict[str, _Entry]) -> None:
         """Leave the file as it was before this attempt, or at least able to be given back."""
         path, original = self._folder / known.name, self._folder / known.original
-        if file_sha256(path) != now:
+        if not known.original:
+            path.unlink(missing_ok=True)
+        elif self._sha256(known.name) != now:
             if known.sha256_before != now:
                 return  # what an earlier repair wrote is gone; the first original is not
             replace_file(original, path)
@@ -131,8 +153,7 @@ class RepairRecord:
             for entry in content.files
             if content.version == 1
             and _NAME.fullmatch(entry.name)
-            and entry.original.startswith(entry.name)
-            and _ORIGINAL.fullmatch(entry.original[len(entry.name) :])
+            and _is_original(entry.original, entry.name)
         }
 
     def _write(self, entries: dict[str, _Entry]) -> None:
@@ -140,6 +161,11 @@ class RepairRecord:
             write_atomically(self._file, msgspec.json.encode(_Content(1, tuple(entries.values()))))
         else:
             self._file.unlink(missing_ok=True)
+
+
+def _is_original(original: str, name: str) -> bool:
+    is_beside = original.startswith(name) and _ORIGINAL.fullmatch(original[len(name) :])
+    return not original or bool(is_beside)
 
 
 def repaired_files(folder: Path) -> tuple[str, ...]:
@@ -155,7 +181,9 @@ def _changed_since(name: str, original: str) -> Problem:
         code="repair_changed_since",
         headline=f"{name} was changed by somebody else after it was repaired.",
         advice=f"It was left as it is. The file from before the repair is {original}, if it is "
-        "still there.",
+        "still there."
+        if original
+        else "It was left as it is. Before the repair there was none: delete it if you want that.",
     )
 
 

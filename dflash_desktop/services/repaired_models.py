@@ -32,6 +32,8 @@ def note_changed_files(folder: Path, names: tuple[str, ...], *, added_dir: Path)
 
 def _as_it_is(folder: Path, file: ModelFile) -> ModelFile:
     path = folder / file.path
+    if not path.exists():  # a file that was missing before the repair, and is again
+        return file
     # A file that was never hashed is not hashed by the way: that is the verification's work.
     sha256 = file_sha256(path) if file.sha256 else ""
     return ModelFile(file.path, path.stat().st_size, sha256)

@@ -2,6 +2,7 @@
 
     export_program.py --threads N --temporary DIR run optimum-cli export openvino …
     export_program.py --threads N --temporary DIR copy-draft --source DIR OUTPUT
+    export_program.py --threads N --temporary DIR tokenizer --source DIR OUTPUT
     export_program.py --threads N --temporary DIR unpack-gguf --source FILE OUTPUT
 
 Standard output is the log. Lines that begin with the record separator are for the app: see
@@ -37,6 +38,10 @@ def main() -> None:
                 from dflash_desktop.workers.export_draft_copy import copy_draft
 
                 copy_draft(arguments.source, arguments.output)
+            case "tokenizer":
+                from dflash_desktop.workers.export_tokenizer import convert_tokenizer
+
+                convert_tokenizer(arguments.source, arguments.output)
             case _:
                 from dflash_desktop.workers.export_gguf import unpack_gguf
 
@@ -50,7 +55,7 @@ def _arguments() -> argparse.Namespace:
     parts = parser.add_subparsers(dest="part", required=True)
     run = parts.add_parser("run")
     run.add_argument("command", nargs=argparse.REMAINDER)
-    for name in ("copy-draft", "unpack-gguf"):
+    for name in ("copy-draft", "tokenizer", "unpack-gguf"):
         part = parts.add_parser(name)
         part.add_argument("--source", type=Path, required=True)
         part.add_argument("--reference", type=Path, default=None)

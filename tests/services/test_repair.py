@@ -194,7 +194,7 @@ def test_a_missing_tokenizer_is_refused_with_the_way_out(
     target.write("tokenizer.json", "{}")
     (refused,) = repairs.repair(target.folder, draft.folder).not_repaired
     assert refused.code == "tokenizer_missing"
-    assert "convert_tokenizer" in refused.advice
+    assert "export-env install" in refused.advice
 
 
 def test_several_repairs_go_back_to_the_first_original(

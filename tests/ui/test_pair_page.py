@@ -18,6 +18,7 @@ from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_loading import PairLoading
+from dflash_desktop.services.pair_repair import PairRepair
 from dflash_desktop.services.repair import ModelRepair, can_undo
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.pair.acceptance_bars import AcceptanceBars
@@ -161,7 +162,7 @@ class World:
             pane=self.pane,
             services=PairServices(
                 checks=PairCheck(engine=self.engine, loading=loading),
-                repair=ModelRepair(added_dir=folder / "added"),
+                repair=PairRepair(repair=ModelRepair(added_dir=folder / "added")),
                 history=self.history,
                 measurements=self.measurements,
                 settings=SettingsStore(folder / "settings.json"),

@@ -18,6 +18,7 @@ from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_loading import PairLoading
+from dflash_desktop.services.pair_repair import PairRepair
 from dflash_desktop.services.repair import ModelRepair
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.worker_launch import WorkerLauncher
@@ -73,7 +74,7 @@ async def test_a_target_without_locators_is_repaired_by_a_button_and_its_draft_a
                 engine=engine,
                 loading=PairLoading(engine=engine, compile_cache_dir=tmp_path / "cache"),
             ),
-            repair=ModelRepair(added_dir=tmp_path / "added"),
+            repair=PairRepair(repair=ModelRepair(added_dir=tmp_path / "added")),
             history=history,
             measurements=MeasurementStore(tmp_path / "measurements.json"),
             settings=settings,

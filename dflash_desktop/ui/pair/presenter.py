@@ -23,9 +23,9 @@ from dflash_desktop.services.draft_precisions import precision_check, readable_p
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_library import folders_of
-from dflash_desktop.services.pair_look import PairLook, look_at_pair
+from dflash_desktop.services.pair_repair import PairRepair
 from dflash_desktop.services.pair_report import pair_report
-from dflash_desktop.services.repair import ModelRepair, can_undo
+from dflash_desktop.services.repair import can_undo
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.measure.words import progress_numbers
 from dflash_desktop.ui.pair.words import ACCEPTED
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from dflash_desktop.domain.pair import PairFolders
+    from dflash_desktop.services.pair_look import PairLook
     from dflash_desktop.ui.pair.pane import PairPane
 
 _T = TypeVar("_T")
@@ -55,7 +56,7 @@ class PairServices:
     """What the page works with."""
 
     checks: PairCheck
-    repair: ModelRepair
+    repair: PairRepair
     history: CheckHistory
     measurements: MeasurementStore
     settings: SettingsStore
@@ -126,7 +127,8 @@ class PairPagePresenter:
     async def _look(self, pair: PairFolders) -> None:
         self._checks = await asyncio.to_thread(self._services.history.of_pair, pair.id)
         self._pane.show_checks(self._checks)
-        self._seen = await asyncio.to_thread(look_at_pair, pair.target_dir, pair.draft_dir)
+        look = self._services.repair.look
+        self._seen = await asyncio.to_thread(look, pair.target_dir, pair.draft_dir)
         self._pane.show_contract(self._seen.contract)
         self._show_plan()
         if pair.draft_dir is not None:
@@ -196,10 +198,7 @@ class PairPagePresenter:
 
     async def _repair_and_check(self, pair: PairFolders) -> None:
         self._pane.show_progress("Repairing", "", 0.0)
-        repair = self._services.repair.repair
-        # Not to be cancelled: it takes a moment, and half of it would be put back anyway.
-        work = asyncio.create_task(asyncio.to_thread(repair, pair.target_dir, pair.draft_dir))
-        outcome = await _to_its_end(work)
+        outcome = await self._services.repair.repair(pair.target_dir, pair.draft_dir)
         self._is_repaired = bool(outcome.changed)
         await self._look(pair)
         if pair.draft_dir is not None:
@@ -209,8 +208,7 @@ class PairPagePresenter:
         self._pane.show_progress("Putting the files back", "", 0.0)
         for folder in (pair.target_dir, pair.draft_dir):
             if folder is not None and await asyncio.to_thread(can_undo, folder):
-                undo = asyncio.to_thread(self._services.repair.undo, folder)
-                await _to_its_end(asyncio.create_task(undo))
+                await self._services.repair.undo(folder)
         self._is_repaired = False
         await self._look(pair)
 
@@ -239,12 +237,3 @@ class PairPagePresenter:
             self._pane.back_requested.emit()
         else:
             self._pairs.take_way_out(remedy)
-
-
-async def _to_its_end(work: asyncio.Task[_T]) -> _T:
-    """The result of work that must not be left half done, also when this is cancelled."""
-    try:
-        return await asyncio.shield(work)
-    except asyncio.CancelledError:
-        await asyncio.wait([work])
-        raise
