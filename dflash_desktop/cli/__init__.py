@@ -49,6 +49,7 @@ examples:
   {PROGRAM}                             open the window
   {PROGRAM} starter install             get the small model for a first try
   {PROGRAM} chat --prompt "Hello"       ask one question
+  {PROGRAM} image "A lighthouse"        make a picture
   {PROGRAM} bench --fast                measure what the draft gains here
   {PROGRAM} recommend                   which models fit this machine
   {PROGRAM} pull OWNER/NAME             download a model and verify every byte
@@ -116,6 +117,7 @@ COMMANDS: Mapping[str, Command] = {
     for name in (
         "starter",
         "chat",
+        "image",
         "bench",
         "recommend",
         "pull",

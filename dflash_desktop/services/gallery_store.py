@@ -81,13 +81,8 @@ class GalleryStore:
         """
         now = datetime.now(UTC)
         picture = MadePicture(_new_id(now), now, recipe, seconds)
-        texts = {
-            "Software": TEXT_KEYWORD,
-            "parameters": parameters_text(recipe),  # where other programs look for them
-            TEXT_KEYWORD: encode_json(_File(FILE_VERSION, picture)).decode(),
-        }
         try:
-            write_atomically(self.path(picture.id), png_bytes(pixels, texts))
+            write_atomically(self.path(picture.id), picture_file(pixels, picture))
             self._write_json(picture)
         except OSError as error:
             raise AppError(_refused(error)) from error
@@ -172,6 +167,16 @@ class GalleryStore:
         if not _ID.fullmatch(picture_id):
             raise AppError(_gone(picture_id))
         return folder / f"{picture_id}{suffix}"
+
+
+def picture_file(pixels: Pixels, picture: MadePicture) -> bytes:
+    """A PNG with all settings in it, without anything of this machine."""
+    texts = {
+        "Software": TEXT_KEYWORD,
+        "parameters": parameters_text(picture.recipe),  # where other programs look for them
+        TEXT_KEYWORD: encode_json(_File(FILE_VERSION, picture)).decode(),
+    }
+    return png_bytes(pixels, texts)
 
 
 def parameters_text(recipe: PictureRecipe) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.catalogue import ModelKind
 from dflash_desktop.domain.image_models import ImageModel
 from dflash_desktop.domain.library import ModelCondition, ModelRole
-from dflash_desktop.domain.problems import Problem
+from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.services.error_map import problem_from_failure
 from dflash_desktop.services.model_store import model_key
 from dflash_desktop.workers.image_folder import read_image_model
@@ -17,6 +17,7 @@ from dflash_desktop.workers.protocol import Failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from dflash_desktop.domain.catalogue import Catalogue, CataloguePair
     from dflash_desktop.domain.library import InstalledModel
@@ -44,6 +45,14 @@ def image_models(
     }
     found = (one for one in installed if one.manifest.role is ModelRole.IMAGE)
     return tuple(_entry(one, labels.get(model_key(one.id), "")) for one in found)
+
+
+def added_image_model(folder: Path) -> ImageModel:
+    """The model in a folder that is not in the library. Raises `AppError`."""
+    try:
+        return read_image_model(folder, model_id=folder.name)
+    except ModelFolderError as error:
+        raise AppError(problem_from_failure(Failed(0, error.code, str(error)))) from error
 
 
 def offered_image_models(catalogue: Catalogue) -> tuple[CataloguePair, ...]:

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from dflash_desktop.domain.made_picture import PictureRecipe
 from dflash_desktop.domain.model_facts import parse_version
@@ -24,13 +24,22 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.devices import Device
     from dflash_desktop.domain.image_models import ImageModel
-    from dflash_desktop.domain.made_picture import MadePicture
+    from dflash_desktop.domain.made_picture import MadePicture, Pixels
     from dflash_desktop.domain.picture_request import PictureRequest
     from dflash_desktop.services.engine import Engine
-    from dflash_desktop.services.gallery_store import GalleryStore
 
 _TRIES: Final = 3
 """A question in the chat may take the engine between loading a model and using it."""
+
+
+class PictureKeeper(Protocol):
+    """Where pictures go."""
+
+    def add(self, pixels: Pixels, recipe: PictureRecipe, *, seconds: float) -> MadePicture:
+        """Keep one; blocking. Raises `AppError`."""
+
+    def announce(self) -> None:
+        """One more is there; in the loop's thread."""
 
 
 class ImageStudio:
@@ -44,7 +53,7 @@ class ImageStudio:
         self,
         *,
         engine: Engine,
-        gallery: GalleryStore,
+        gallery: PictureKeeper,
         choose_device: Callable[[], Awaitable[Device]],
         compile_cache_dir: Path,
         note_used: Callable[[PairFolders], Awaitable[None]] | None = None,
