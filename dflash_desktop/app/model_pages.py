@@ -53,6 +53,7 @@ class ModelPages:
         get_pair: Callable[[str], None],
         export: Callable[[ExportRequest | None], None],
         on_remedy: Callable[[Remedy], None],
+        make_pictures: Callable[[str], None],
     ) -> None:
         self._window = window
         self._theme = theme
@@ -64,6 +65,7 @@ class ModelPages:
         self._get_pair = get_pair
         self._export = export
         self._on_remedy = on_remedy
+        self._make_pictures = make_pictures
         self._models_pane: ModelsPane | None = None
         self._models: ModelsPresenter | None = None
         self._library: LibraryPresenter | None = None
@@ -133,6 +135,7 @@ class ModelPages:
             load=self._pairs.load,
             open_folder=open_folder,
             refetch=services.refetch,
+            make_pictures=self._make_pictures,
             on_remedy=lambda remedy, model_ids: self.take_remedy(
                 remedy, model_ids, on_given=lambda: None
             ),

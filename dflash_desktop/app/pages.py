@@ -99,6 +99,7 @@ class Pages:
             get_pair=self.get_pair,
             export=self.export,
             on_remedy=on_remedy,
+            make_pictures=self.make_pictures,
         )
         self._exports = ExportPages(
             window=window,
@@ -196,6 +197,12 @@ class Pages:
             case _:
                 return False
         return True
+
+    def make_pictures(self, model_id: str) -> None:
+        """Lead to the page that makes pictures, with this model chosen."""
+        self.show(Page.IMAGES)
+        if self._images is not None:
+            self._images.images.choose(model_id)
 
     def closings(self) -> list[Coroutine[object, object, None]]:
         """What ends each presenter; to be awaited side by side."""

@@ -58,7 +58,7 @@ examples:
   {PROGRAM} repair TARGET DRAFT         mend what metadata alone can mend
   {PROGRAM} models list                 which models are on this disk
   {PROGRAM} check TARGET DRAFT          run it with and without the draft: does it pay?
-  {PROGRAM} export plan --target SOURCE  what making a model of a checkpoint takes
+  {PROGRAM} export plan --target SOURCE   what making a model of a checkpoint takes
   {PROGRAM} ovms TARGET DRAFT           files for OpenVINO Model Server
   {PROGRAM} record TARGET DRAFT         what decides its speed, to share and compare
   {PROGRAM} export-env install          get the tools that export models

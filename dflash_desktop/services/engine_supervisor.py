@@ -6,25 +6,20 @@ import asyncio
 import itertools
 import logging
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.engine_state import (
     Absent,
     Crashed,
     EngineState,
-    Generating,
     HoldsImageModel,
-    Loading,
-    MakingPicture,
     Ready,
     Starting,
     Stopping,
 )
 from dflash_desktop.domain.engine_state import Loaded as LoadedState
 from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem
-from dflash_desktop.services.announced_state import AnnouncedState
+from dflash_desktop.services.engine_activity import EngineActivity
 from dflash_desktop.services.engine_job import EngineJob
 from dflash_desktop.services.engine_process import Ending, EngineLimits, EngineProcess
 from dflash_desktop.services.error_map import (
@@ -34,7 +29,6 @@ from dflash_desktop.services.error_map import (
     problem_from_failure,
 )
 from dflash_desktop.services.leaving_processes import LeavingProcesses
-from dflash_desktop.services.quiet_watch import QuietWatch
 from dflash_desktop.services.restart_allowance import RestartAllowance
 from dflash_desktop.workers.protocol import (
     Cancel,
@@ -77,7 +71,7 @@ class EngineSupervisor:
     def __init__(self, *, command: Callable[[], WorkerCommand], limits: EngineLimits) -> None:
         self._command = command
         self._limits = limits
-        self._state = AnnouncedState()
+        self._state = EngineActivity(limits=limits)
         self._process: EngineProcess | None = None
         self._pair: LoadedPair | None = None
         self._image_model: LoadedImageModel | None = None
@@ -86,7 +80,6 @@ class EngineSupervisor:
         self._reload: Callable[[int], Load] | None = None
         self._job: EngineJob | None = None
         self._numbers = itertools.count(1)
-        self._watch = QuietWatch(on_quiet=partial(self._be_slow, True))
         self._restarts = RestartAllowance(
             restarts=limits.restarts, window_seconds=limits.restart_window_seconds
         )
@@ -270,15 +263,15 @@ class EngineSupervisor:
             case Load():
                 self._pair = self._image_model = None
                 self._wants_pair = True
-                self._enter_loading("Loading the model")
+                self._state.begin_loading("Loading the model")
             case LoadImageModel():
                 self._pair = self._image_model = None
                 self._wants_pair = False
-                self._enter_loading("Loading the image model")
+                self._state.begin_loading("Loading the image model")
             case MakePicture():
                 self._enter_making()
             case ConvertGguf():
-                self._enter_loading("Converting the model")
+                self._state.begin_loading("Converting the model")
             case Generate():
                 self._enter_generating()
             case _:
@@ -286,19 +279,13 @@ class EngineSupervisor:
         self._process.send(command)
         return job
 
-    def _enter_loading(self, stage: str) -> None:
-        self._state.enter(Loading(stage))
-        self._watch.start(self._limits.quiet_loading_seconds)
-
     def _enter_generating(self) -> None:
         if self._pair is not None:
-            self._state.enter(Generating(self._pair))
-            self._watch.start(self._limits.quiet_generating_seconds)
+            self._state.begin_generating(self._pair)
 
     def _enter_making(self) -> None:
         if self._image_model is not None:
-            self._state.enter(MakingPicture(self._image_model))
-            self._watch.start(self._limits.quiet_loading_seconds)  # a step may take as long
+            self._state.begin_making(self._image_model)
 
     def forget_pair(self) -> None:
         """Load nothing by itself from now on."""
@@ -321,7 +308,7 @@ class EngineSupervisor:
         """Enter the state that a job's event means."""
         match event:
             case LoadProgress(_, stage):
-                self._enter_loading(stage)
+                self._state.begin_loading(stage)
             case Started() | Prefill() | Text() | PictureStep():
                 self._note_work(is_picture=isinstance(event, PictureStep))
             case ImageModelLoaded(_, model):
@@ -335,9 +322,8 @@ class EngineSupervisor:
                 pass
 
     def _note_work(self, *, is_picture: bool) -> None:
-        if isinstance(self._state.now, Generating | MakingPicture):
-            if self._watch.hear():
-                self._be_slow(False)
+        if self._state.is_working:
+            self._state.hear()
         elif is_picture:  # parts were loaded for it
             self._enter_making()
         else:  # a pipeline was rebuilt for it
@@ -357,13 +343,8 @@ class EngineSupervisor:
 
     def _take_job(self) -> EngineJob | None:
         job, self._job = self._job, None
-        self._watch.stop()
+        self._state.rest()
         return job
-
-    def _be_slow(self, is_slow: bool) -> None:
-        """Say that it takes long, and never end it for that: it may be compiling."""
-        if isinstance(self._state.now, Loading | Generating | MakingPicture):
-            self._state.enter(replace(self._state.now, slow=is_slow))
 
     # --- cancel and stop -------------------------------------------------------------------
 

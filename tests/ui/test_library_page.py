@@ -36,6 +36,7 @@ from dflash_desktop.ui.models.library_words import (
 from dflash_desktop.ui.models.model_list import ModelListView
 from dflash_desktop.ui.models.pane import ModelsPane
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
+from tests.fakes.image_models import QWEN_IMAGE, unpack_image_model
 from tests.fakes.ir_models import write_target
 from tests.fakes.library_world import app_paths, arrive, many_models
 from tests.ui.library_values import MODELS, NOT_WHOLE, NOW, WHOLE, many, model
@@ -66,6 +67,7 @@ class Setup:
         self.paths = app_paths(folder)
         self.loaded: list[str] = []
         self.opened: list[Path] = []
+        self.drawing: list[str] = []
         self.refetch = FakeRefetch()
         self.pairs: tuple[PairFolders, ...] = ()
         for name in ("first", "second"):
@@ -85,6 +87,7 @@ class Setup:
             load=self.loaded.append,
             open_folder=self.opened.append,
             refetch=self.refetch,
+            make_pictures=self.drawing.append,
         )
 
     @property
@@ -289,6 +292,18 @@ async def test_loading_takes_the_pair_with_a_draft_first(setup: Setup) -> None:
     setup.press("Open folder")
     assert setup.loaded == ["both"]
     assert setup.opened == [first.path]
+
+
+async def test_a_model_for_pictures_leads_to_making_them(setup: Setup, tmp_path: Path) -> None:
+    folder = unpack_image_model(QWEN_IMAGE, tmp_path / "qwen image")
+    model = await setup.library.add_folder(folder)
+    setup.presenter.refresh()
+    setup.view.choose(model.id)
+    assert setup.says("Image model")
+    assert "Load" not in setup.offers()
+    setup.press("Make pictures")
+    assert setup.drawing == [model.id]
+    assert setup.loaded == []
 
 
 async def test_a_library_whose_disk_is_gone_is_said_and_looked_for_again(

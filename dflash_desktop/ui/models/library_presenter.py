@@ -80,7 +80,10 @@ class Refetch(Protocol):
 
 
 class LibraryPresenter:
-    """`pairs` are what can be loaded; `open_folder` shows a folder in the file manager."""
+    """`pairs` are what can be loaded; `open_folder` shows a folder in the file manager.
+
+    `make_pictures` leads to where a model of that kind is used.
+    """
 
     def __init__(
         self,
@@ -93,6 +96,7 @@ class LibraryPresenter:
         open_folder: Callable[[Path], None],
         refetch: Refetch,
         on_remedy: Callable[[Remedy, tuple[str, ...]], None] = lambda *_: None,
+        make_pictures: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._view = view
         self._shelf = shelf
@@ -101,6 +105,7 @@ class LibraryPresenter:
         self._load = load
         self._open_folder = open_folder
         self._refetch = refetch
+        self._make_pictures = make_pictures
         self._works: dict[str, ModelWork] = {}
         self._outcomes: dict[str, tuple[str, bool]] = {}
         self._tasks = TaskScope(owner=view, on_problem=view.card.show_problem)
@@ -265,6 +270,9 @@ class LibraryPresenter:
 
     def _on_load(self, model_id: str) -> None:
         model = self._shelf.find(model_id)
+        if model is not None and model.manifest.role is ModelRole.IMAGE:
+            self._make_pictures(model.id)
+            return
         pair = None if model is None else self._pair_of(model)
         if pair is not None:
             self._load(pair.id)
@@ -279,7 +287,7 @@ class LibraryPresenter:
             return "It is loaded."
         if model.condition is ModelCondition.ABSENT:
             return "Its folder is not there. Is a drive missing?"
-        if self._pair_of(model) is not None:
+        if model.manifest.role is ModelRole.IMAGE or self._pair_of(model) is not None:
             return ""
         if model.manifest.role is ModelRole.DRAFT:
             return "A draft only helps a target. Get the target that it was made for."

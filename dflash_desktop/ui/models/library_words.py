@@ -85,6 +85,7 @@ class ModelCardContent:
     is_ours: bool
     can_repair: bool  # it is known where it came from
     can_load: bool
+    makes_pictures: bool
     load_tip: str = ""
 
 
@@ -151,6 +152,7 @@ def card_content(
         is_ours=model.is_ours,
         can_repair=model.is_ours and bool(model.manifest.repo_id),
         can_load=not load_tip,
+        makes_pictures=model.manifest.role is ModelRole.IMAGE,
         load_tip=load_tip,
     )
 

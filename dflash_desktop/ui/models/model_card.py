@@ -112,6 +112,7 @@ class ModelCard(SurfaceFrame):
         self._title.show_text(content.title)
         self._state.show_text(content.state, role=content.state_role)
         self._facts.show_facts(content.facts)
+        self._load.setText("Make pictures" if content.makes_pictures else "Load")
         self._load.setEnabled(content.can_load)
         self._load.setToolTip(content.load_tip)
         self._remove.setText("Remove…" if content.is_ours else "Take off the list…")
