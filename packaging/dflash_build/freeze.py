@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from dflash_build import icons, layout, papers, starter, version_info
+from dflash_build.elf import clear_foreign_paths
 
 _STRIPPED: Final = "libpython3*"
 """A Python that was built by hand carries 17 MB of names for debuggers; others have none."""
@@ -43,6 +44,9 @@ def freeze(build_dir: Path, variant: Variant) -> Path:
         _name_console_twin(folder)
     else:
         _strip(folder)
+        for library in (folder / layout.INSIDE).rglob("*.so*"):
+            if library.is_file() and not library.is_symlink():
+                clear_foreign_paths(library)
     papers.write_all(folder)
     if variant.with_tools:
         _add_tools(folder)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import io
 import json
+import os
 import runpy
+import shutil
+import subprocess
+import sys
 import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
-from dflash_build import archive, components, icons, layout, sbom, trim, version_info
+from dflash_build import archive, components, elf, icons, layout, sbom, trim, version_info
 from dflash_build.products import write_checksums
 
 if TYPE_CHECKING:
@@ -142,8 +147,6 @@ def test_checksums_are_of_everything_but_themselves(tmp_path: Path) -> None:
 def test_children_get_the_library_path_that_the_person_had(
     monkeypatch: pytest.MonkeyPatch, before: str | None
 ) -> None:
-    import os
-
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("LD_LIBRARY_PATH", "/ours")
     monkeypatch.delenv("LD_LIBRARY_PATH_ORIG", raising=False)
@@ -151,3 +154,23 @@ def test_children_get_the_library_path_that_the_person_had(
         monkeypatch.setenv("LD_LIBRARY_PATH_ORIG", before)
     runpy.run_path(str(layout.PACKAGING / "hooks" / "runtime_environment.py"))
     assert os.environ.get("LD_LIBRARY_PATH") == before
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="programs of Linux")
+def test_search_paths_of_the_machine_that_built_it_are_emptied(tmp_path: Path) -> None:
+    library = tmp_path / "library.so"
+    link = ["cc", "-shared", "-nostdlib", "-x", "c", os.devnull, "-o", str(library)]
+    if shutil.which("cc") is None:
+        pytest.skip("no compiler here")
+    for path, is_foreign in (("/home/ada/lib", True), ("$ORIGIN/../lib", False)):
+        subprocess.run([*link, f"-Wl,-rpath,{path}"], check=True)
+        assert elf.clear_foreign_paths(library) is is_foreign
+        assert (path.encode() in library.read_bytes()) is not is_foreign
+        assert elf.clear_foreign_paths(library) is False
+        ctypes.CDLL(str(library))
+
+
+def test_what_is_no_program_has_no_search_paths(tmp_path: Path) -> None:
+    file = tmp_path / "text.so"
+    file.write_bytes(b"text")
+    assert elf.clear_foreign_paths(file) is False

@@ -25,6 +25,9 @@ FOLDERS_OF_ONE_MACHINE = re.compile(r"(?<![\w.>$}/-])/(?:work|tmp|root)/")
 KNOWN_HOSTS = {
     "apache.org",
     "github.com",
+    "freedesktop.org",
+    "fsf.org",
+    "gnu.org",
     "huggingface.co",
     "keepachangelog.com",
     "learn.microsoft.com",
