@@ -15,10 +15,10 @@ VENV_PYTHON := .venv/bin/python
 NO_QT_PYTHON := .venv-noqt/bin/python
 PIP_INSTALL := -m pip install --disable-pip-version-check
 
-# pytest-qt brings the qt_ options, so without it they are unknown; what needs the starter model
-# was tested with Qt and would only repeat the same minutes.
+# pytest-qt brings the qt_ options, so without it they are unknown; what needs the starter model or
+# the export tools was tested with Qt and would only repeat the same minutes.
 PYTEST_NO_QT := -m pytest -o addopts="-ra --strict-markers" -W ignore::pytest.PytestConfigWarning \
-	-m "not starter and not perf and not frozen"
+	-m "not starter and not export and not perf and not frozen"
 
 run: check-system .venv/.run-installed
 	@$(VENV_PYTHON) -m dflash_desktop starter install || test $$? -ne 130
@@ -61,5 +61,6 @@ $(VENV_PYTHON):
 .venv-noqt/.installed: .venv/.dev-installed
 	$(VENV_PYTHON) -m venv --clear --without-pip .venv-noqt
 	cp -al .venv/lib .venv-noqt/
+	cp -al .venv/bin/uv .venv-noqt/bin/
 	$(NO_QT_PYTHON) -m pip uninstall --quiet --yes PySide6-Essentials shiboken6 qasync pytest-qt
 	@touch $@

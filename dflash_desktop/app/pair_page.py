@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.library import ModelRole
 from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.diagnostics import private_facts
-from dflash_desktop.services.export_environments import ExportEnvironments
 from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_repair import PairRepair
 from dflash_desktop.services.repair import ModelRepair
@@ -40,7 +39,7 @@ def build_pair_page(
             repair=PairRepair(
                 repair=ModelRepair(added_dir=services.paths.added_models_dir),
                 tokenizers=TokenizerRebuild(
-                    environments=ExportEnvironments(paths=services.paths),
+                    environments=services.export_environments,
                     log_dir=services.paths.log_dir,
                 ),
             ),
