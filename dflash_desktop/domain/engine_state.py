@@ -84,6 +84,17 @@ def loaded_pair(state: EngineState) -> LoadedPair | None:
     return state.pair if isinstance(state, Loaded | Generating) else None
 
 
+def will_hold_pair(state: EngineState) -> bool:
+    """Whether a model is on its way without anyone doing anything."""
+    match state:
+        case Crashed(will_restart=will_restart):
+            return will_restart
+        case Starting() | Loading():
+            return True
+        case _:
+            return False
+
+
 EngineState = (
     Absent
     | Starting

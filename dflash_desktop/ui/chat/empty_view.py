@@ -68,13 +68,16 @@ class EmptyView(QWidget):
     def show_has_pictures(self, has_pictures: bool) -> None:
         """With pictures attached there is a question already, and the room is needed."""
         self._has_pictures = has_pictures
-        self._questions.setVisible(self._has_model and not has_pictures)
+        self._show_ways()
 
     def show_model(self, title: str, note: str) -> None:
         """Which model answers here; "" while none is loaded, and then `note` says why."""
         self._heading.show_text(f"Ask {title}" if title else "No model is loaded yet")
         self._words.show_text(note or "It runs on this machine. Nothing you write leaves it.")
         self._has_model = bool(title)
-        self._questions.setVisible(self._has_model and not self._has_pictures)
+        self._show_ways()
         self._set_up.setVisible(not title)
-        self._others.setVisible(bool(title))
+
+    def _show_ways(self) -> None:
+        for way in (self._questions, self._others):
+            way.setVisible(self._has_model and not self._has_pictures)

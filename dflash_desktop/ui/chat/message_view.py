@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from dflash_desktop.domain.generation import FinishReason
 from dflash_desktop.ui.chat.answer_words import cut_words, speed_explanation, speed_line
@@ -15,16 +15,17 @@ from dflash_desktop.ui.chat.plain_view import PlainView
 from dflash_desktop.ui.chat.text_view import BLEED_PX
 from dflash_desktop.ui.chat.thinking_view import ThinkingView
 from dflash_desktop.ui.icons import IconName
+from dflash_desktop.ui.pictures.picture_row import PictureRow
 from dflash_desktop.ui.theme import GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
-from dflash_desktop.ui.widgets.labels import Label
+from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.conversation import Message
     from dflash_desktop.domain.generation import GenerationStats, TextRun
     from dflash_desktop.ui.chat.drawing import Drawing
-    from dflash_desktop.ui.pictures.picture_row import PictureRow
+    from dflash_desktop.ui.pictures.shown_picture import PictureFiles
 
 SHOWN_QUESTION_CHARACTERS: Final = 4000
 MORE_QUESTION_CHARACTERS: Final = 20_000
@@ -34,12 +35,12 @@ _COPIED_MS: Final = 2000
 class QuestionView(QWidget):
     """What the person said, as it is; of a very long text only the beginning until asked.
 
-    `pictures` stand above the text.
+    Its pictures stand above the text.
     """
 
-    def __init__(self, text: str, *, drawing: Drawing, pictures: PictureRow | None = None) -> None:
+    def __init__(self, message: Message, *, drawing: Drawing, picture_files: PictureFiles) -> None:
         super().__init__()
-        self.text = text
+        self.text = message.text
         self._shown = 0
         self._view = PlainView(drawing=drawing)
         self._view.setAccessibleName("Your message")
@@ -50,17 +51,18 @@ class QuestionView(QWidget):
         card = SurfaceFrame(Surface.CARD)
         inside = QVBoxLayout(card)
         inside.setContentsMargins(GAP_SMALL, GAP_SMALL, GAP_SMALL, GAP_TINY)
-        if pictures is not None:
-            inside.addWidget(pictures)
-            inside.addSpacing(0 if text.strip() else GAP_TINY)
+        is_blank = bool(message.pictures) and not message.text.strip()
+        if message.pictures:
+            row = PictureRow(message.pictures, files=picture_files, theme=drawing.theme)
+            inside.addWidget(row)
+            inside.addSpacing(GAP_TINY if is_blank else 0)
         inside.addWidget(self._view)
         inside.addWidget(self._more)
-        is_empty = pictures is not None and not text.strip()
-        self._view.setHidden(is_empty)
+        self._view.setHidden(is_blank)
         keeps_its_place = self._copy.sizePolicy()
         keeps_its_place.setRetainSizeWhenHidden(True)
         self._copy.setSizePolicy(keeps_its_place)
-        self._copy.setHidden(is_empty)
+        self._copy.setHidden(is_blank)
         head = QHBoxLayout()
         head.setContentsMargins(BLEED_PX, 0, BLEED_PX, 0)
         head.addWidget(Label("You", role=TextRole.STRONG), 1)
@@ -115,7 +117,9 @@ class AnswerView(QWidget):
         self._notice.hide()
         self._cut = Label(role=TextRole.WARN, wraps=True)
         self._cut.hide()
-        self._speed = Label(role=TextRole.CAPTION)
+        self._speed = ElidedLabel(role=TextRole.CAPTION, has_own_tip=True)
+        # As wide as its words where there is room, so that the buttons stand right behind them.
+        self._speed.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._copy = CopyButton("Copy answer", drawing=drawing)
         self._copy.copy_requested.connect(self._on_copy)
         self._retry = IconButton(IconName.RETRY, "Try again", theme=drawing.theme)

@@ -15,6 +15,7 @@ from dflash_desktop.ui.chat.speed_meter import SpeedMeter
 from dflash_desktop.ui.chat.speed_widgets import NEARLY_FULL_SHARE
 from dflash_desktop.ui.chat.text_view import BLEED_PX
 from dflash_desktop.ui.chat.transcript import Transcript, reading_width_px
+from dflash_desktop.ui.pictures.attachment_bar import MAX_LINES
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP_MEDIUM, GAP_SMALL, GAP_TINY
 from dflash_desktop.ui.widgets.drop_sheet import DropSheet
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 PANEL_FROM_WINDOW_WIDTH: Final = 1100
+LOW_PANE_HEIGHT: Final = 480
 _DROP_WORDS: Final = "Pictures go with your next message. The files stay where they are."
 
 
@@ -83,6 +85,7 @@ class ChatPane(QWidget):
         self._middle = QStackedWidget()
         self._middle.addWidget(self._empty)
         self._middle.addWidget(self.transcript)
+        self._middle.setMinimumHeight(1)  # a problem and pictures need the room in a small window
         self._connect()
         self._lay_out()
         self._drop_sheet = DropSheet(self, explanation=_DROP_WORDS, theme=theme)
@@ -270,6 +273,8 @@ class ChatPane(QWidget):
         self.meter.setVisible(has_room)
         self._separator.setVisible(has_room)
         self._line.setVisible(not has_room)
+        is_low = self.height() < LOW_PANE_HEIGHT
+        self.composer.attachments.limit_lines(1 if is_low else MAX_LINES)
 
 
 def _open_in_browser(target: str) -> None:

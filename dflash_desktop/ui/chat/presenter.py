@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from dflash_desktop.domain.conversation import Message, last_question
 from dflash_desktop.domain.draft_policy import speed_verdict
-from dflash_desktop.domain.engine_state import Crashed, Loading, Starting, loaded_pair
+from dflash_desktop.domain.engine_state import loaded_pair, will_hold_pair
 from dflash_desktop.domain.generation import NO_STATS, Role
 from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import AppError, Remedy
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from dflash_desktop.domain.conversation import Conversation
-    from dflash_desktop.domain.engine_state import EngineState
+    from dflash_desktop.domain.engine_state import loaded_pair, will_hold_pair
     from dflash_desktop.domain.generation import SamplingParams
     from dflash_desktop.services.chat import Chat
     from dflash_desktop.services.engine import Engine
@@ -190,7 +190,7 @@ class ChatPresenter:
 
     async def _wait_while_engine_returns(self) -> None:
         """After a crash the engine comes back by itself; "Try again" need not fail before that."""
-        while _will_hold_pair(self._engine.state):
+        while will_hold_pair(self._engine.state):
             self._pane.show_waiting("Waiting for the model…")
             self._engine_changed.clear()
             await self._engine_changed.wait()
@@ -302,14 +302,3 @@ class ChatPresenter:
                 self._stops.start(self.new())
             case _:
                 self._on_remedy(remedy)
-
-
-def _will_hold_pair(state: EngineState) -> bool:
-    """Whether a model is on its way without anyone doing anything."""
-    match state:
-        case Crashed(will_restart=will_restart):
-            return will_restart
-        case Starting() | Loading():
-            return True
-        case _:
-            return False

@@ -13,7 +13,6 @@ from dflash_desktop.ui.chat.drawing import Drawing
 from dflash_desktop.ui.chat.message_view import AnswerView, QuestionView
 from dflash_desktop.ui.chat.text_view import BLEED_PX, KEYBOARD_REASONS
 from dflash_desktop.ui.icons import IconName
-from dflash_desktop.ui.pictures.picture_row import PictureRow
 from dflash_desktop.ui.theme import (
     GAP,
     GAP_LARGE,
@@ -196,11 +195,7 @@ class Transcript(QScrollArea):
         return view
 
     def _new_question(self, message: Message) -> QuestionView:
-        pictures = None
-        if message.pictures:
-            theme = self.drawing.theme
-            pictures = PictureRow(message.pictures, files=self._picture_files, theme=theme)
-        return QuestionView(message.text, drawing=self.drawing, pictures=pictures)
+        return QuestionView(message, drawing=self.drawing, picture_files=self._picture_files)
 
     def _new_answer(self, author: str) -> AnswerView:
         view = AnswerView(author, drawing=self.drawing, marks_draft=self._marks_draft)

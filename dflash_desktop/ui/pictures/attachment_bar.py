@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from dflash_desktop.ui.theme import Theme
 
-SHOWN_LINES: Final = 2
-"""More scroll: the message itself must stay in sight in the smallest window."""
+MAX_LINES: Final = 2
+"""More scroll: the message itself must stay in sight."""
 
 _CARD_WIDTH_PX: Final = 220
 
@@ -37,6 +37,7 @@ class AttachmentBar(QScrollArea):
         self._theme = theme
         self._cards: dict[int, AttachmentCard] = {}
         self._order: tuple[int, ...] = ()
+        self._max_lines = MAX_LINES
         self._row = FlowRow()
         self._inside = QWidget()
         self._inside.setProperty("surface", "none")
@@ -66,6 +67,12 @@ class AttachmentBar(QScrollArea):
             self._arrange(keys)
         self.setVisible(bool(keys))
 
+    def limit_lines(self, lines: int) -> None:
+        """How many lines of cards there is room for."""
+        if lines != self._max_lines:
+            self._max_lines = lines
+            self._fit()
+
     def focus_key(self, key: int) -> None:
         """Put the focus on a card, if it is there."""
         if key in self._cards:
@@ -89,13 +96,13 @@ class AttachmentBar(QScrollArea):
         width = self.width()
         columns = max(1, (width + gap) // (_CARD_WIDTH_PX + gap))
         lines = -(-count // columns)
-        if lines > SHOWN_LINES:
+        if lines > self._max_lines:
             width -= self.verticalScrollBar().sizeHint().width()
         card_width = (width - (columns - 1) * gap) // columns
         for card in self._cards.values():
             card.setFixedWidth(card_width)
         height = max(card.sizeHint().height() for card in self._cards.values())
-        shown = min(lines, SHOWN_LINES)
+        shown = min(lines, self._max_lines)
         self.setFixedHeight(shown * height + (shown - 1) * gap + GAP_TINY)
 
     def _made(self, state: AttachmentState) -> AttachmentCard:

@@ -50,7 +50,10 @@ def name_label(name: str, field: QWidget, *, explanation: str = "") -> Label:
 
 
 class ElidedLabel(Label):
-    """One line that ends in "…" when it does not fit; the whole text is its tooltip then."""
+    """One line that ends in "…" when it does not fit; the whole text is its tooltip then.
+
+    With `has_own_tip` the tooltip is what whoever made it says.
+    """
 
     def __init__(
         self,
@@ -58,10 +61,12 @@ class ElidedLabel(Label):
         *,
         role: TextRole = TextRole.INTERFACE,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        has_own_tip: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(text, role=role, parent=parent)
         self._mode = mode
+        self._has_own_tip = has_own_tip
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
@@ -75,7 +80,7 @@ class ElidedLabel(Label):
         line = " ".join(self.text().split())
         shown = self.fontMetrics().elidedText(line, self._mode, self.contentsRect().width())
         tip = line if shown != line else ""
-        if self.toolTip() != tip:
+        if not self._has_own_tip and self.toolTip() != tip:
             self.setToolTip(tip)
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
