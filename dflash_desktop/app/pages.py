@@ -250,14 +250,9 @@ class Pages:
             on_remedy=self._on_remedy,
             get_pair=self.get_pair,
             add_model=lambda: self.show(Page.MODELS),
-            ask=self._ask_about_picture,
+            ask=self.attach,
         )
         return self._images.pane
-
-    def _ask_about_picture(self, path: Path) -> None:
-        """Open the chat with this picture attached."""
-        self.show(Page.CHAT)
-        self._chat.attachments.attach_files((path,))
 
     def _built_measure(self) -> QWidget:
         from dflash_desktop.app.measure_page import build_measure

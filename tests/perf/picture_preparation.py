@@ -81,7 +81,7 @@ async def measure(theme: Theme, folder: Path, runs: int) -> list[Measured]:
         await asyncio.sleep(0.02)
         watch.worst_seconds = 0.0
         begun = time.perf_counter()
-        attachments.attach_files((photo,))
+        attachments.attach_files((str(photo),))
         done = asyncio.Event()
         attachments.changed.connect(done.set)
         while attachments.is_preparing:

@@ -90,6 +90,7 @@ class ChatPane(QWidget):
         self._lay_out()
         self._drop_sheet = DropSheet(self, explanation=_DROP_WORDS, theme=theme)
         self._drop_sheet.dropped.connect(self.files_given)
+        self.files_given.connect(self.focus_composer)
 
     def _connect(self) -> None:
         self.composer.send_requested.connect(self.send_requested)
@@ -148,7 +149,7 @@ class ChatPane(QWidget):
         self.composer.show_blocked("" if title else note)
         self.composer.show_sight(title, sees_pictures=sees_pictures)
 
-    def show_pictures(self, count: int, *, is_preparing: bool) -> None:
+    def show_pictures(self, count: int, is_preparing: bool) -> None:
         """How many pictures go with the next message."""
         self.composer.show_pictures(count, is_preparing=is_preparing)
         self._empty.show_has_pictures(count > 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from dflash_desktop.domain.conversation import Message, last_question
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
 
     from dflash_desktop.domain.conversation import Conversation
-    from dflash_desktop.domain.engine_state import loaded_pair, will_hold_pair
+    from dflash_desktop.domain.engine_state import EngineState
     from dflash_desktop.domain.generation import SamplingParams
     from dflash_desktop.services.chat import Chat
     from dflash_desktop.services.engine import Engine
@@ -65,10 +64,10 @@ class ChatPresenter:
         self.attachments = Attachments(
             bar=composer.attachments, pictures=pictures, theme=theme, on_problem=pane.show_problem
         )
-        self.attachments.changed.connect(self._show_attachments)
+        self.attachments.changed.connect(pane.show_pictures)
         composer.picking_began.connect(self.attachments.warm_up)
         composer.picture_pasted.connect(self.attachments.attach_pasted)
-        pane.files_given.connect(self._on_files_given)
+        pane.files_given.connect(self.attachments.attach_files)
         self._answers = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._stops = TaskScope(owner=pane, on_problem=pane.show_problem)
         self._refused: Message | None = None
@@ -250,15 +249,6 @@ class ChatPresenter:
         if not self._chat.is_answering:
             self._pane.show_verdict(speed_verdict(NO_STATS, report))
         self._show_draft()
-
-    def _on_files_given(self, paths: tuple[str, ...]) -> None:
-        self.attachments.attach_files(tuple(Path(path) for path in paths))
-        self._pane.focus_composer()
-
-    def _show_attachments(self) -> None:
-        self._pane.show_pictures(
-            self.attachments.count, is_preparing=self.attachments.is_preparing
-        )
 
     def _show_draft(self) -> None:
         pair = loaded_pair(self._engine.state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal
@@ -19,7 +20,6 @@ from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from dflash_desktop.services.pictures import Pictures
     from dflash_desktop.ui.pictures.attachment_bar import AttachmentBar
@@ -36,12 +36,13 @@ class _Attachment:
 
 
 class Attachments(QObject):
-    """The pictures of the next message. Signals: `changed`.
+    """The pictures of the next message. Signals: `changed(int, bool)`, how many there are and
+    whether some are still being prepared.
 
     `on_problem` is told once for each time that something was attached, whatever its number.
     """
 
-    changed = Signal()
+    changed = Signal(int, bool)
 
     def __init__(
         self,
@@ -78,9 +79,9 @@ class Attachments(QObject):
         """Whether something is not ready yet."""
         return any(one.picture is None for one in self._all)
 
-    def attach_files(self, paths: tuple[Path, ...]) -> None:
+    def attach_files(self, paths: tuple[str, ...]) -> None:
         """Take files, whatever they turn out to be."""
-        self._attach([(path.name, path) for path in paths])
+        self._attach([(Path(path).name, Path(path)) for path in paths])
 
     def attach_pasted(self, image: bytes | QImage) -> None:
         """Take a picture from the clipboard: the bytes of a file, or pixels."""
@@ -163,7 +164,7 @@ class Attachments(QObject):
 
     def _show(self) -> None:
         self._bar.show_attachments(tuple(self._state(one) for one in self._all))
-        self.changed.emit()
+        self.changed.emit(self.count, self.is_preparing)
 
     def _state(self, attachment: _Attachment) -> AttachmentState:
         picture = attachment.picture

@@ -62,7 +62,7 @@ class Under:
         )
 
     async def attach(self, *names: str) -> None:
-        self.attachments.attach_files(tuple(Path(f"/pictures/{name}") for name in names))
+        self.attachments.attach_files(tuple(f"/pictures/{name}" for name in names))
         await self.done()
 
     async def done(self) -> None:
@@ -92,7 +92,7 @@ def under(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Under:
 
 async def test_pictures_are_prepared_in_their_order_and_shown_meanwhile(under: Under) -> None:
     under.pictures.may_go_on.clear()
-    under.attachments.attach_files((Path("/a.png"), Path("/b.png")))
+    under.attachments.attach_files(("/a.png", "/b.png"))
     assert under.states == "preparing"
     assert under.shown == ["a.png", "b.png"]
     assert all(not card.thumbnail.isEnabled() for card in under.bar.cards)
@@ -152,7 +152,7 @@ async def test_a_card_is_dragged_to_another_place(under: Under) -> None:
 
 async def test_one_that_is_removed_before_its_turn_is_never_read(under: Under) -> None:
     under.pictures.may_go_on.clear()
-    under.attachments.attach_files((Path("/a.png"), Path("/b.png")))
+    under.attachments.attach_files(("/a.png", "/b.png"))
     await asyncio.sleep(0)
     under.bar.removed.emit(2)
     under.pictures.may_go_on.set()
