@@ -51,9 +51,13 @@ class Generating:
 
 @dataclass(frozen=True, slots=True)
 class HoldsImageModel:
-    """A model that makes pictures waits for a request; the pair was let go for it."""
+    """A model that makes pictures waits for a request.
+
+    `resting` is the pair that was let go for it, and comes back with the next question.
+    """
 
     model: LoadedImageModel
+    resting: LoadedPair | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,7 @@ class MakingPicture:
     """A picture is on its way; `slow` when no step came for a long time."""
 
     model: LoadedImageModel
+    resting: LoadedPair | None = None
     slow: bool = False
 
 
@@ -85,14 +90,21 @@ def loaded_pair(state: EngineState) -> LoadedPair | None:
 
 
 def will_hold_pair(state: EngineState) -> bool:
-    """Whether a model is on its way without anyone doing anything."""
+    """Whether a model can answer later without anyone doing anything."""
     match state:
         case Crashed(will_restart=will_restart):
             return will_restart
-        case Starting() | Loading():
+        case Starting() | Loading() | MakingPicture():
             return True
         case _:
             return False
+
+
+def pair_for_questions(state: EngineState) -> LoadedPair | None:
+    """The pair that would answer now: the loaded one, or the one that rests for pictures."""
+    if isinstance(state, HoldsImageModel | MakingPicture):
+        return state.resting
+    return loaded_pair(state)
 
 
 EngineState = (

@@ -14,7 +14,7 @@ from dflash_desktop.domain.conversation import (
     with_message,
     without_last_answer,
 )
-from dflash_desktop.domain.engine_state import loaded_pair
+from dflash_desktop.domain.engine_state import loaded_pair, pair_for_questions
 from dflash_desktop.domain.generation import (
     DraftUse,
     FinishReason,
@@ -167,7 +167,7 @@ class Chat:
         """
         self._refuse_while_answering()
         clean = clean_message(text, may_be_blank=bool(pictures))
-        shown = PicturesOfPrompt(loaded_pair(self._engine.state), self._pictures)
+        shown = PicturesOfPrompt(pair_for_questions(self._engine.state), self._pictures)
         shown.refuse_unseen(pictures)
         before = self._conversation
         question = Message(Role.USER, clean.text, pictures=pictures)

@@ -34,9 +34,9 @@ class EngineActivity(AnnouncedState):
         self.enter(Generating(pair))
         self._watch.start(self._limits.quiet_generating_seconds)
 
-    def begin_making(self, model: LoadedImageModel) -> None:
+    def begin_making(self, model: LoadedImageModel, resting: LoadedPair | None) -> None:
         """A picture is on its way; one step may take as long as loading."""
-        self.enter(MakingPicture(model))
+        self.enter(MakingPicture(model, resting))
         self._watch.start(self._limits.quiet_loading_seconds)
 
     @property

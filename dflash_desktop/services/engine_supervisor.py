@@ -75,6 +75,7 @@ class EngineSupervisor:
         self._process: EngineProcess | None = None
         self._pair: LoadedPair | None = None
         self._image_model: LoadedImageModel | None = None
+        self._resting: LoadedPair | None = None
         self._wants_pair = True
         """Whether the pair comes back by itself; not while pictures are made in its place."""
         self._reload: Callable[[int], Load] | None = None
@@ -120,7 +121,7 @@ class EngineSupervisor:
         if self._pair is not None:
             self._state.enter(LoadedState(self._pair))
         elif self._image_model is not None:
-            self._state.enter(HoldsImageModel(self._image_model))
+            self._state.enter(HoldsImageModel(self._image_model, self._resting))
         elif self._process is not None:
             self._state.enter(Ready(self._process.hello.runtime))
 
@@ -261,10 +262,11 @@ class EngineSupervisor:
         job = self._job = EngineJob(number=number, command=command)
         match command:
             case Load():
-                self._pair = self._image_model = None
+                self._pair = self._image_model = self._resting = None
                 self._wants_pair = True
                 self._state.begin_loading("Loading the model")
             case LoadImageModel():
+                self._resting = self._pair or self._resting
                 self._pair = self._image_model = None
                 self._wants_pair = False
                 self._state.begin_loading("Loading the image model")
@@ -285,11 +287,11 @@ class EngineSupervisor:
 
     def _enter_making(self) -> None:
         if self._image_model is not None:
-            self._state.begin_making(self._image_model)
+            self._state.begin_making(self._image_model, self._resting)
 
     def forget_pair(self) -> None:
         """Load nothing by itself from now on."""
-        self._reload = None
+        self._reload = self._resting = None
 
     def _on_event(self, event: Event) -> None:
         job = self._job

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from dflash_desktop.domain.engine_state import HoldsImageModel, loaded_pair
+from dflash_desktop.domain.engine_state import HoldsImageModel, loaded_pair, pair_for_questions
+from dflash_desktop.domain.generation import PromptMessage, Role, SamplingParams
 from dflash_desktop.domain.picture_request import PictureRequest
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.worker_launch import WorkerLauncher
-from dflash_desktop.workers.protocol import PictureMade, PictureStep
+from dflash_desktop.workers.protocol import Finished, PictureMade, PictureStep
 from tests.fakes.image_models import QWEN_IMAGE, STABLE_DIFFUSION, unpack_image_model
 
 if TYPE_CHECKING:
@@ -219,9 +220,14 @@ async def test_a_pair_and_an_image_model_take_each_others_place(
         assert loaded_pair(engine.state) is None
         assert holds_image_model(engine)
         await Maker(engine, folder).picture()
-        texts = await engine.detokenize(((1, 2),))  # anything that needs the pair
+        resting = pair_for_questions(engine.state)
+        assert resting is not None
+        assert resting.title == starter_pair.title
+        question = (PromptMessage(Role.USER, "Count to three."),)
+        answer = engine.generate(question, SamplingParams(max_new_tokens=4), assistant_tokens=3)
+        told = [event async for event in answer]
+        assert isinstance(told[-1], Finished)
         assert loaded_pair(engine.state) is not None
-        assert texts
         assert not holds_image_model(engine)
         with pytest.raises(AppError) as caught:
             await Maker(engine, folder).run(REQUEST)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from dflash_desktop.domain.conversation import Message, last_question
 from dflash_desktop.domain.draft_policy import speed_verdict
-from dflash_desktop.domain.engine_state import loaded_pair, will_hold_pair
+from dflash_desktop.domain.engine_state import MakingPicture, pair_for_questions, will_hold_pair
 from dflash_desktop.domain.generation import NO_STATS, Role
 from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import AppError, Remedy
@@ -169,7 +169,7 @@ class ChatPresenter:
     async def _answer(self, events: AsyncGenerator[ChatEvent], question: Message) -> None:
         self._refused = None
         before = self._chat.conversation
-        pair = loaded_pair(self._engine.state)
+        pair = pair_for_questions(self._engine.state)
         self._pane.begin_answer(pair.title if pair else "")
         is_finished = False
         try:
@@ -190,7 +190,9 @@ class ChatPresenter:
     async def _wait_while_engine_returns(self) -> None:
         """After a crash the engine comes back by itself; "Try again" need not fail before that."""
         while will_hold_pair(self._engine.state):
-            self._pane.show_waiting("Waiting for the model…")
+            is_drawing = isinstance(self._engine.state, MakingPicture)
+            what = "picture that is being made" if is_drawing else "model"
+            self._pane.show_waiting(f"Waiting for the {what}…")
             self._engine_changed.clear()
             await self._engine_changed.wait()
 
@@ -239,7 +241,7 @@ class ChatPresenter:
 
     def _on_engine_state(self, state: EngineState) -> None:
         self._engine_changed.set()
-        pair = loaded_pair(state)
+        pair = pair_for_questions(state)
         if pair is None:
             self._pane.show_model("", state_words(state).text)
             return
@@ -251,7 +253,7 @@ class ChatPresenter:
         self._show_draft()
 
     def _show_draft(self) -> None:
-        pair = loaded_pair(self._engine.state)
+        pair = pair_for_questions(self._engine.state)
         plan = self._chat.draft_plan()
         self._pane.show_draft(plan, is_attached=pair is not None and pair.draft is not None)
         can_think = pair is not None and pair.supports_thinking
