@@ -210,8 +210,12 @@ def _environment(items: list[PlannedItem], *, allow_development: bool) -> Export
 def _group_size(item: ExportItem, checkpoint: Checkpoint) -> int | None:
     if item.weight_format is not WeightFormat.INT4:
         return None
-    wanted = item.group_size
-    return wanted or fitting_group_size(checkpoint.row_widths)
+    if item.group_size is not None:
+        return item.group_size
+    # What was packed in GGUF lies on a grid of 16 values in each 16 weights: other groups round
+    # it a second time.
+    first = fitting_group_size(checkpoint.row_widths, 16) if checkpoint.is_gguf else None
+    return first or fitting_group_size(checkpoint.row_widths)
 
 
 def _largest_file(one: PlannedItem) -> int:

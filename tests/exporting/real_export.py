@@ -17,6 +17,7 @@ from dflash_desktop.domain.export_request import (
     SourceKind,
     WeightFormat,
 )
+from dflash_desktop.paths import source_dir
 from dflash_desktop.services.export_planning import ExportPlanning
 from dflash_desktop.services.export_steps import model_dir, step_argv
 from dflash_desktop.services.hub_checkpoint import HubCheckpoints
@@ -100,6 +101,12 @@ def made(plan: ExportPlan, python: Path, work_dir: Path, role: ExportRole) -> Pa
     end = run_steps(plan, python, work_dir)
     assert end.exit_code == 0, "\n".join(end.log[-30:])
     return model_dir(role, work_dir)
+
+
+def run_program(python: Path, *words: str) -> StepEnd:
+    """The export program with these arguments."""
+    program = source_dir() / "dflash_desktop" / "workers" / "export_program.py"
+    return _ended([str(python), "-P", "-X", "utf8", str(program), *words])
 
 
 def in_environment(python: Path, script: Path, *arguments: str | Path) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from dflash_desktop.domain.export_faults import export_problem
+from dflash_desktop.domain.export_recipes import Recipe, convert_command
 from dflash_desktop.domain.export_request import ExportRole, WeightFormat
 from dflash_desktop.services.export_completion import complete_exported
 from dflash_desktop.services.export_result import check_exported, check_pair
 from dflash_desktop.services.model_inspection import inspect_model
 from tests.exporting.checkpoints import TINY, write_checkpoint
-from tests.exporting.real_export import in_environment, item, made, planned, run_steps
+from tests.exporting.real_export import in_environment, item, made, planned, run_program, run_steps
+from tests.fakes.small_disk import needs_small_disk, small_disk
 
 pytestmark = pytest.mark.export
 
@@ -115,3 +117,34 @@ async def test_a_target_that_sees_pictures_says_how_they_are_prepared(
     assert str(check.verdict) == "good"
     assert inspect_model(folder).is_annotated()
     assert "pipeline_tag: image-text-to-text" in (folder / "README.md").read_text("utf-8")
+
+
+@needs_small_disk
+async def test_a_full_disk_is_named_where_the_exporter_names_no_cause(
+    export_python: Path, tmp_path: Path
+) -> None:
+    """Temporary files lie beside the output, so that the same disk fills up."""
+    draft = write_checkpoint(tmp_path / "draft-checkpoint", "draft")
+    plan = await planned(tmp_path, item(ExportRole.DRAFT, draft, WeightFormat.INT4))
+    with small_disk(tmp_path / "small", "600k") as disk:
+        end = await asyncio.to_thread(run_steps, plan, export_python, disk)
+    problem = export_problem(**end.failure, log=end.log, exit_code=end.exit_code)
+
+    assert end.exit_code != 0
+    assert problem.code == "export_disk"
+
+
+async def test_no_step_asks_a_network(export_python: Path, tmp_path: Path) -> None:
+    command = convert_command(
+        Recipe.TEXT_TARGET,
+        model="lab/gone",
+        output=str(tmp_path / "out"),
+        weight_format=WeightFormat.INT8,
+    )
+
+    end = await asyncio.to_thread(
+        run_program, export_python, "--temporary", str(tmp_path / "temporary"), "run", *command
+    )
+
+    problem = export_problem(**end.failure, log=end.log, exit_code=end.exit_code)
+    assert problem.code == "export_file_missing"
