@@ -293,12 +293,10 @@ class Program:
             self.window.show_problem(error.problem)
 
     def _show_about(self) -> None:
-        from dflash_desktop.ui.about import AboutDialog
+        from dflash_desktop.app.about import about_dialog
 
-        folder = resources_dir() / "licences"
-        licences = {p.stem: p.read_text(encoding="utf-8") for p in sorted(folder.glob("*.txt"))}
-        dialog = AboutDialog(
-            theme=self._theme, logo=self._logo, licences=licences, parent=self.window
+        dialog = about_dialog(
+            theme=self._theme, logo=self._logo, paths=self._paths, parent=self.window
         )
         dialog.setup_requested.connect(self.window.header.setup_requested)
         dialog.open()

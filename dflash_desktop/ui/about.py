@@ -72,7 +72,7 @@ def version_facts() -> tuple[tuple[str, str], ...]:
 
 
 class AboutDialog(QDialog):
-    """Shows one tab each for the keys, the versions and the licences.
+    """Shows one tab each for the keys, the versions, updates and the licences.
 
     Signals: `setup_requested`.
     """
@@ -85,6 +85,7 @@ class AboutDialog(QDialog):
         theme: Theme,
         logo: QIcon,
         licences: Mapping[str, str],
+        updates: tuple[str, ...],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -112,6 +113,7 @@ class AboutDialog(QDialog):
         tabs = QTabWidget()
         tabs.addTab(_fact_page(_KEYS), "Keys")
         tabs.addTab(self._built_versions(), "Versions")
+        tabs.addTab(_text_page(updates), "Updates")
         tabs.addTab(_licence_page(licences), "Licences")
         close = Button("Close", theme=theme)
         close.clicked.connect(self.accept)
@@ -157,6 +159,19 @@ def _fact_page(facts: tuple[tuple[str, str], ...]) -> QWidget:
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         grid.addWidget(words, number, 1)
     grid.setRowStretch(len(facts), 1)
+    return page
+
+
+def _text_page(paragraphs: tuple[str, ...]) -> QWidget:
+    page = QWidget()
+    column = QVBoxLayout(page)
+    column.setContentsMargins(0, GAP, 0, GAP)
+    column.setSpacing(GAP)
+    for paragraph in paragraphs:
+        words = Label(paragraph, wraps=True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(words)
+    column.addStretch(1)
     return page
 
 
