@@ -14,9 +14,6 @@ PACKAGING: Final = REPOSITORY / "packaging"
 
 APP_NAME: Final = "DFlash Desktop"
 PACKAGE_NAME: Final = "dflash-desktop"
-APP_ID: Final = "io.github.dflash_desktop.DFlashDesktop"
-"""The name that a Linux desktop knows the program by: desktop entry, metadata, icons."""
-
 WINDOW: Final = "dflash-desktop"
 ENGINE: Final = "dflash-engine"
 INSIDE: Final = "_internal"
