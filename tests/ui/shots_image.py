@@ -13,9 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from dflash_desktop.domain.image_memory import image_memory, memory_words, parts_words
 from dflash_desktop.domain.picture_queue import QueuePhase
@@ -35,8 +35,6 @@ from tests.ui.shots_shell import NARROW, Shots, nothing  # first: it sets the sc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.domain.image_models import ImageModel
     from dflash_desktop.services.gallery_store import GalleryEntry
@@ -183,17 +181,18 @@ MORE_STATES: Final = (compare, marked)
 
 def mask(gallery_: Gallery, theme: Theme) -> QWidget:
     """The editor with something painted."""
-    editor = MaskEditor(
-        theme=theme,
-        parent=QApplication.activeWindow() or ImagePane(theme=theme, report=lambda _: ""),
-    )
+    holder = QWidget()
+    editor = MaskEditor(theme=theme, parent=holder)
+    editor.setWindowFlags(Qt.WindowType.Widget)
     editor.canvas.show_picture(QImage(str(gallery_.entries[2].path)))
     for x in range(40, 120, 20):
         editor.canvas.stroke(QPointF(x, 60), QPointF(x + 20, 70), takes_away=False)
-    return editor
+    column = QVBoxLayout(holder)
+    column.addWidget(editor)
+    return holder
 
 
-def take(shots: Shots) -> None:
+def take_images(shots: Shots) -> None:
     """All shots of the page."""
     with TemporaryDirectory() as folder:
         made = Gallery(Path(folder))
@@ -202,12 +201,14 @@ def take(shots: Shots) -> None:
                 name = prefix + state.__name__.replace("_", "-")
                 build = partial(made.build, shots.theme, state)
                 shots.take(name, nothing, build, page=Page.IMAGES, size=size)
+        build = partial(mask, made, shots.theme)
+        shots.take("image-mask", nothing, build, page=Page.IMAGES, size=(1180, 760))
 
 
 def main() -> None:
     """Take all shots, or those that were asked for."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
-    take(Shots(folder, sys.argv[2:]))
+    take_images(Shots(folder, sys.argv[2:]))
 
 
 if __name__ == "__main__":

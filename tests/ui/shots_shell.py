@@ -396,6 +396,7 @@ def main() -> None:
     """Take all shots, or those that were asked for."""
     # These need this module.
     from tests.ui.shots_export import take_export
+    from tests.ui.shots_image import take_images
     from tests.ui.shots_pictures import take_pictures
 
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "shots")
@@ -429,6 +430,7 @@ def main() -> None:
             )
     take_export(shots)
     take_pictures(shots)
+    take_images(shots)
 
 
 if __name__ == "__main__":
