@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dflash_desktop.cli.pair_options import add_pair_arguments, chosen_folders, load_pair
@@ -15,16 +16,19 @@ from dflash_desktop.domain.generation import (
     SamplingParams,
 )
 from dflash_desktop.domain.pair import LoadedPair
+from dflash_desktop.domain.pictures import Picture
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.settings import Settings
 from dflash_desktop.domain.units import format_rate, format_seconds, format_speedup, significant
 from dflash_desktop.services.chat_events import AnswerFinished, AnswerText
+from dflash_desktop.workers.model_folder import sees_pictures
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from dflash_desktop.cli.context import CommandContext
     from dflash_desktop.domain.draft_policy import SpeedVerdict
+    from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.services.chat import Chat
 
 HELP = """Ask a question, or talk in the terminal.
@@ -36,6 +40,7 @@ examples:
   dflash-desktop chat --prompt "Explain gravity to a child."
   dflash-desktop chat --prompt "Count to 20." --json
   dflash-desktop chat --prompt "Tell a story." --temperature 0.8      the draft rests
+  dflash-desktop chat --target Ornith --prompt "What is this?" --image photo.jpg
   dflash-desktop chat --target D:/models/Qwen3-8B --draft D:/models/Qwen3-8B-DFlash
 """
 
@@ -43,6 +48,14 @@ examples:
 def add_arguments(parser: ArgumentParser) -> None:
     """The question, the sampling, the draft, and the pair."""
     parser.add_argument("--prompt", metavar="TEXT", help="the question")
+    parser.add_argument(
+        "--image",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="a picture for the first question, for models that see; give it again for more",
+    )
     parser.add_argument("--system", default="", metavar="TEXT", help="a system prompt")
     parser.add_argument(
         "--max-tokens", type=int, default=1024, metavar="N", help="longest answer (default 1024)"
@@ -74,6 +87,7 @@ async def run(args: Namespace, context: CommandContext) -> ChatResult:
     if args.no_draft:
         folders = replace(folders, draft_dir=None)
     question = args.prompt if args.prompt is not None else _piped_question()
+    pictures = await _prepared(args.image, folders, context)
     pair = await load_pair(folders, args, context)
     chat = Chat(
         engine=context.engine,
@@ -84,8 +98,19 @@ async def run(args: Namespace, context: CommandContext) -> ChatResult:
     )
     chat.fix_assistant_tokens(args.assistant_tokens)
     if question is None:
-        return await _talk(chat, pair)
-    return await _ask(chat, pair, question, echo=not args.json)
+        return await _talk(chat, pair, pictures)
+    return await _ask(chat, pair, question, pictures, echo=not args.json)
+
+
+async def _prepared(
+    files: list[Path], folders: PairFolders, context: CommandContext
+) -> tuple[Picture, ...]:
+    """The pictures as the model will see them, before anything is loaded. Raises `AppError`."""
+    if files and not sees_pictures(folders.target_dir):
+        from dflash_desktop.services.chat_pictures import no_sight_problem
+
+        raise AppError(no_sight_problem(folders.title))
+    return tuple([await context.pictures.prepare(file) for file in files])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +119,7 @@ class ChatResult:
 
     answer: AnswerFinished | None
     pair: LoadedPair
+    pictures: tuple[Picture, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """The form in docs/json.md."""
@@ -109,6 +135,7 @@ class ChatResult:
             ):
                 return {
                     "text": message.text,
+                    "pictures": [_picture_json(picture) for picture in self.pictures],
                     "stats": _stats_json(stats, speed),
                     "draft": {
                         "state": str(draft.state),
@@ -138,8 +165,21 @@ def _stats_json(stats: GenerationStats, speed: SpeedVerdict) -> dict[str, object
         "tokens_per_step": stats.tokens_per_step,
         "tokens_per_second": stats.tokens_per_second,
         "first_token_seconds": stats.first_token_seconds,
+        "picture_tokens": stats.picture_tokens,
+        "picture_seconds": stats.picture_seconds,
         "speedup": speed.speedup,
         "baseline_tokens_per_second": speed.baseline_tokens_per_second,
+    }
+
+
+def _picture_json(picture: Picture) -> dict[str, object]:
+    return {
+        "title": picture.title,
+        "width": picture.width,
+        "height": picture.height,
+        "original_width": picture.original_width,
+        "original_height": picture.original_height,
+        "notes": list(picture.notes),
     }
 
 
@@ -169,7 +209,7 @@ def _piped_question() -> str | None:
     return None if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
 
 
-async def _talk(chat: Chat, pair: LoadedPair) -> ChatResult:
+async def _talk(chat: Chat, pair: LoadedPair, pictures: tuple[Picture, ...]) -> ChatResult:
     import asyncio
 
     print(f"{pair.title} on {pair.device_name}. Ctrl+D ends the conversation.", file=sys.stderr)
@@ -180,14 +220,25 @@ async def _talk(chat: Chat, pair: LoadedPair) -> ChatResult:
         except EOFError:
             return result
         try:
-            result = await _ask(chat, pair, question, echo=True)
+            result = await _ask(chat, pair, question, pictures, echo=True)
+            pictures = ()
         except AppError as error:
             print(f"{error.problem.headline}\n{error.problem.advice}", file=sys.stderr)
 
 
-async def _ask(chat: Chat, pair: LoadedPair, question: str, *, echo: bool) -> ChatResult:
+async def _ask(
+    chat: Chat,
+    pair: LoadedPair,
+    question: str,
+    pictures: tuple[Picture, ...],
+    *,
+    echo: bool,
+) -> ChatResult:
     answer = None
-    async for event in chat.send(question):
+    if echo:
+        for picture in pictures:
+            print(_picture_words(picture), file=sys.stderr)
+    async for event in chat.send(question, pictures):
         match event:
             case AnswerText() if echo:
                 print("".join(run.text for run in event.runs), end="", flush=True)
@@ -197,7 +248,18 @@ async def _ask(chat: Chat, pair: LoadedPair, question: str, *, echo: bool) -> Ch
                 pass
     if echo and answer is not None:
         print(f"\n\n{_figures(answer)} · {pair.device_name}", file=sys.stderr)
-    return ChatResult(answer, pair)
+    return ChatResult(answer, pair, pictures)
+
+
+def _picture_words(picture: Picture) -> str:
+    """What the model sees: "photo.jpg: 1280x960, of 4032x3024. ..."."""
+    shown = f"{picture.title}: {picture.width}x{picture.height}"
+    is_smaller = (picture.width, picture.height) != (
+        picture.original_width,
+        picture.original_height,
+    )
+    size = f", of {picture.original_width}x{picture.original_height}" if is_smaller else ""
+    return " ".join((f"{shown}{size}.", *picture.notes))
 
 
 def _figures(answer: AnswerFinished) -> str:
@@ -212,6 +274,9 @@ def _figures(answer: AnswerFinished) -> str:
     if stats.assistant_tokens and stats.tokens_per_step is not None:
         parts.append(f"{significant(stats.tokens_per_step)} tokens per step")
     parts.append(f"first word {format_seconds(stats.first_token_seconds)}")
+    if stats.picture_tokens:
+        seconds = format_seconds(stats.picture_seconds)
+        parts.append(f"pictures {stats.picture_tokens} tokens in {seconds}")
     parts.append(f"{stats.tokens} tokens")
     parts.append(f"draft {draft.state}")
     lines = [" · ".join(parts), draft.reason, message.notice, answer.notice]

@@ -29,7 +29,10 @@ def add_pair_arguments(parser: ArgumentParser) -> None:
         "of a model or pair in the library",
     )
     parser.add_argument(
-        "--draft", metavar="MODEL", help="the DFlash draft of that target: its folder or its id"
+        "--draft",
+        metavar="MODEL",
+        help="the DFlash draft of that target: its folder or its id; the target once more means "
+        "its own head (MTP)",
     )
     add_run_arguments(parser)
 

@@ -28,17 +28,14 @@ def bench_form(report: BenchReport) -> dict[str, object]:
         "driver": report.key.driver,
         "runtime": report.key.runtime,
         "kv_cache_precision": str(report.kv_cache_precision),
-        "prompts": [_prompt_form(result) for result in report.prompts],
+        "prompts": [_prompt_form(r) for r in (*report.prompts, *report.pictures)],
         "settings": _settings_form(report.prompts),
         "long_context": [_point_form(point) for point in report.long_context],
         "chosen": _chosen_form(report.chosen),
-        "pictures": None
+        "settings_with_pictures": _settings_form(report.pictures),
+        "chosen_with_pictures": None
         if report.chosen_with_pictures is None
-        else {
-            "prompts": [_prompt_form(result) for result in report.pictures],
-            "settings": _settings_form(report.pictures),
-            "chosen": _chosen_form(report.chosen_with_pictures),
-        },
+        else _chosen_form(report.chosen_with_pictures),
         "is_fast": report.is_fast,
         "power_source": report.power_source,
         "measured_at": report.measured_at.isoformat(),

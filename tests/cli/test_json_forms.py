@@ -15,6 +15,7 @@ from unittest.mock import ANY
 import pytest
 
 from dflash_desktop import cli
+from tests.fakes.vision_models import vision_pair, write_picture
 from tests.starter_fixture import starter_paths
 
 if TYPE_CHECKING:
@@ -178,6 +179,47 @@ def test_bench_and_the_speedup_that_the_chat_shows_after_it(
     stats = answer["stats"]
     assert isinstance(stats, dict)
     assert stats["baseline_tokens_per_second"] > 0
+
+
+@pytest.mark.openvino
+def test_chat_and_bench_with_a_model_that_sees(tmp_path: Path) -> None:
+    pair = vision_pair(tmp_path, "qwen2_5_vl")
+    photo = str(write_picture(tmp_path / "photo.jpg", 300, 200))
+    models = ("--target", str(pair.target_dir), "--draft", str(pair.draft_dir))
+    question = ("chat", "--prompt", "What is this?", "--image", photo, "--max-tokens", "24")
+
+    code, printed = run(*question, *models)
+
+    assert code == 0
+    assert_documented("chat", printed)
+    stats, pictures = printed["stats"], printed["pictures"]
+    assert isinstance(stats, dict)
+    assert isinstance(pictures, list)
+    assert (pictures[0]["title"], pictures[0]["original_width"]) == ("photo.jpg", 300)
+    assert stats["picture_tokens"] > 0
+    assert 0 < stats["picture_seconds"] < stats["first_token_seconds"]
+    assert stats["accepted_tokens"] > 0
+
+    code, printed = run("bench", "--fast", "--assistant-tokens", "3", *models)
+
+    assert code == 0
+    assert_documented("bench", printed)
+    assert printed["chosen_with_pictures"]
+
+
+@pytest.mark.starter
+def test_a_picture_for_a_model_of_text_is_refused_before_it_is_loaded(
+    home_with_starter: dict[str, str], tmp_path: Path
+) -> None:
+    photo = str(write_picture(tmp_path / "photo.png", 30, 20))
+
+    code, printed = run("chat", "--prompt", "What?", "--image", photo, env=home_with_starter)
+
+    assert code == 1
+    assert_documented("error", printed)
+    error = printed["error"]
+    assert isinstance(error, dict)
+    assert error["code"] == "model_sees_no_pictures"
 
 
 def test_a_command_that_needs_the_starter_pair_says_how_to_get_it() -> None:

@@ -181,8 +181,8 @@ async def test_a_model_that_sees_is_really_measured_with_a_picture(
     assert numbers.with_image is not None
     assert numbers.with_image.steps > 0
     form = bench_form(found)
-    assert isinstance(form["pictures"], dict)
-    assert form["pictures"]["prompts"][0]["kind"] == "picture"
+    assert form["chosen_with_pictures"]
+    assert form["settings_with_pictures"]
 
 
 def test_a_check_sees_acceptance_fall_once_a_picture_was_shown() -> None:
