@@ -77,7 +77,8 @@ def _random_tensors(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[st
     numbers = np.random.default_rng(seed)
     tensors = {}
     for name, shape in shapes.items():
-        values = np.ones(shape) if len(shape) == 1 else numbers.normal(0, 0.05, shape)
+        is_norm = len(shape) == 1
+        values = numbers.normal(1 if is_norm else 0, 0.2 if is_norm else 0.05, shape)
         tensors[name] = Stored("F16", shape, values.astype(np.float16).tobytes())
     return tensors
 

@@ -48,8 +48,8 @@ def main(folder: Path, file: str, kind: str, fault: str = "") -> None:
     writer.add_array("dflash.target_layers", layers)
     writer.add_mask_token_id(config["dflash_config"]["mask_token_id"])
     matrices = gguf.GGMLQuantizationType[kind]
-    with safe_open(folder / "model.safetensors", "pt") as stored:
-        tensors = {name: stored.get_tensor(name).float().numpy() for name in stored.keys()}  # noqa: SIM118
+    with safe_open(folder / "model.safetensors", "np") as stored:
+        tensors = {name: stored.get_tensor(name).astype("float32") for name in stored.keys()}  # noqa: SIM118
     for name, values in _faulty({_gguf_name(n): v for n, v in tensors.items()}, fault).items():
         stored_as = matrices if values.ndim > 1 else gguf.GGMLQuantizationType.F32
         packed = gguf.quants.quantize(values, stored_as)

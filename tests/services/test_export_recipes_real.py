@@ -21,6 +21,7 @@ from tests.fakes.small_disk import needs_small_disk, small_disk
 pytestmark = pytest.mark.export
 
 MAKER = Path(__file__).parents[1] / "exporting" / "write_target_parts.py"
+GGUF_MAKER = MAKER.with_name("write_gguf.py")
 LICENCE = Path(__file__).parents[2] / "LICENSE"
 
 
@@ -148,3 +149,42 @@ async def test_no_step_asks_a_network(export_python: Path, tmp_path: Path) -> No
 
     problem = export_problem(**end.failure, log=end.log, exit_code=end.exit_code)
     assert problem.code == "export_file_missing"
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("turned", "layers.0.self_attn.q_proj.weight correlates by"),
+        ("swapped", "norm.weight differs by"),
+        ("shifted", "norm.weight differs by"),
+    ],
+)
+async def test_a_bad_converter_is_told_by_the_reference(
+    fault: str, said: str, export_python: Path, tmp_path: Path
+) -> None:
+    checkpoint = write_checkpoint(tmp_path / "original", "draft")
+    file = tmp_path / "draft.gguf"
+    in_environment(export_python, GGUF_MAKER, checkpoint, file, "Q8_0", fault)
+    one = item(ExportRole.DRAFT, file, WeightFormat.INT8, reference=checkpoint)
+    plan = await planned(tmp_path, one)
+
+    end = await asyncio.to_thread(run_steps, plan, export_python, tmp_path)
+
+    assert end.failure["code"] == "gguf_not_like_reference"
+    assert said in end.failure["raw"]
+    problem = export_problem(**end.failure, log=end.log, exit_code=end.exit_code)
+    assert problem.code == "export_gguf_not_like_reference"
+
+
+async def test_a_draft_with_a_tensor_too_many_is_refused(
+    export_python: Path, tmp_path: Path
+) -> None:
+    checkpoint = write_checkpoint(tmp_path / "original", "draft")
+    file = tmp_path / "draft.gguf"
+    in_environment(export_python, GGUF_MAKER, checkpoint, file, "F16", "extra")
+    plan = await planned(tmp_path, item(ExportRole.DRAFT, file, WeightFormat.INT8))
+
+    end = await asyncio.to_thread(run_steps, plan, export_python, tmp_path)
+
+    assert end.failure["code"] == "gguf_tensors"
+    assert "blk.0.attn_sinks.weight" in end.failure["raw"]
