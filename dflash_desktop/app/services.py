@@ -46,7 +46,9 @@ class Services:
         paths: AppPaths,
         settings: SettingsStore,
     ) -> None:
-        launcher = WorkerLauncher(log_dir=paths.log_dir)
+        launcher = WorkerLauncher(
+            log_dir=paths.log_dir, is_network_off=lambda: settings.value.no_network
+        )
         resources = starter_resources()
         self.paths = paths
         self.launcher = launcher
@@ -93,7 +95,9 @@ class Services:
         self.refetch = ModelRefetch(
             paths=paths, launcher=launcher, library=self.models, hub=self.hub, explain=hub_problem
         )
-        self.export_environments = ExportEnvironments(paths=paths)
+        self.export_environments = ExportEnvironments(
+            paths=paths, is_network_off=lambda: settings.value.no_network
+        )
         self.export_planning = open_export_planning(
             paths=paths,
             launcher=launcher,

@@ -55,7 +55,11 @@ class CommandContext:
         from dflash_desktop.services.worker_launch import WorkerLauncher
 
         paths = app_paths()
-        return cls(paths=paths, launcher=WorkerLauncher(log_dir=paths.log_dir))
+        context = cls(paths=paths, launcher=WorkerLauncher(log_dir=paths.log_dir))
+        context.launcher = WorkerLauncher(
+            log_dir=paths.log_dir, is_network_off=lambda: context.settings.value.no_network
+        )
+        return context
 
     @cached_property
     def engine(self) -> Engine:
@@ -116,7 +120,9 @@ class CommandContext:
         """The export environments of this installation."""
         from dflash_desktop.services.export_environments import ExportEnvironments
 
-        return ExportEnvironments(paths=self.paths)
+        return ExportEnvironments(
+            paths=self.paths, is_network_off=lambda: self.settings.value.no_network
+        )
 
     @cached_property
     def export_planning(self) -> ExportPlanning:

@@ -182,6 +182,14 @@ class Settings:
             "interrupted.",
         ),
     )
+    no_network: bool = field(
+        default=False,
+        metadata=_described(
+            "No network",
+            "Nothing is fetched and no hub is asked: no process of this program can reach a "
+            "network. Chatting needs none anyway.",
+        ),
+    )
     memory_reserve_bytes: int | None = field(
         default=None,
         metadata=_described(
@@ -224,6 +232,7 @@ class SettingsChange(TypedDict, total=False):
     use_hf_cache: bool
     use_hf_login: bool
     use_xet: bool
+    no_network: bool
     memory_reserve_bytes: int | None
     export_memory_limit_bytes: int | None
     setup: SetupPlace

@@ -41,13 +41,21 @@ _MARGIN_BYTES: Final = 64 << 20
 class ExportEnvironments:
     """Installs, repairs and removes them; one process at a time does."""
 
-    def __init__(self, *, paths: AppPaths, locks_dir: Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        paths: AppPaths,
+        locks_dir: Path | None = None,
+        is_network_off: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._store = ExportEnvironmentStore(paths.exporters_dir)
         self._lock = InstallLock(paths.exporters_lock_file)
         self._exports_lock = InstallLock(paths.exports_lock_file)
         self._look = ExportEnvironmentLook(store=self._store, locks_dir=locks_dir)
         self._install = ExportInstall(
-            store=self._store, log_file=paths.log_dir / "export-environment.log"
+            store=self._store,
+            log_file=paths.log_dir / "export-environment.log",
+            is_network_off=is_network_off,
         )
         self._listeners: list[Callable[[], None]] = []
 

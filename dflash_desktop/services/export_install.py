@@ -18,6 +18,7 @@ from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services import export_environment_problems as problems
 from dflash_desktop.services.child_run import run_to_end
 from dflash_desktop.services.export_lock import export_locks_dir
+from dflash_desktop.services.network_off import network_off
 from dflash_desktop.services.uv_program import (
     find_uv,
     python_inside,
@@ -25,6 +26,7 @@ from dflash_desktop.services.uv_program import (
     uv_environment,
 )
 from dflash_desktop.services.worker_launch import worker_environment
+from dflash_desktop.workers.no_internet import NO_NETWORK_VARIABLE, is_network_forbidden
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,8 +47,15 @@ _DETAIL_LENGTH: Final = 4000
 class ExportInstall:
     """Uses uv in the folders of one store; `log_file` has what the last step said."""
 
-    def __init__(self, *, store: ExportEnvironmentStore, log_file: Path) -> None:
+    def __init__(
+        self,
+        *,
+        store: ExportEnvironmentStore,
+        log_file: Path,
+        is_network_off: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._store = store
+        self._is_network_off = is_network_off
         self._log_file = log_file
 
     async def install(
@@ -58,12 +67,14 @@ class ExportInstall:
         report: Callable[[EnvironmentProgress], None],
     ) -> None:
         """Fill `folder`, which must not exist yet, and check it. Raises `AppError`, `OSError`."""
+        self._refuse_if_network_is_off()
         report(EnvironmentProgress(EnvironmentStage.PREPARING, "Looking for a Python."))
         env = await self._environment(lock)
         await self._uv(("venv", str(folder), *python_request()), env)
         report(_fetching("", 0, expected_bytes))
 
         def tick(written_bytes: int, messages: str) -> None:
+            self._refuse_if_network_is_off()  # a person may switch it off in the middle
             report(_fetching(package_under_way(messages), written_bytes, expected_bytes))
 
         install = (
@@ -94,7 +105,7 @@ class ExportInstall:
         try:
             end = await run_to_end(
                 argv,
-                env=worker_environment(),
+                env=worker_environment() | {NO_NETWORK_VARIABLE: "1"},
                 log_file=self._log_file,
                 limit_seconds=_CHECK_SECONDS,
             )
@@ -105,6 +116,10 @@ class ExportInstall:
             return str(answer["fault"]), tuple(str(name) for name in answer["packages"])
         except (ValueError, LookupError, TypeError):
             return f"The check ended with {end.exit_code}\n{end.messages[-_DETAIL_LENGTH:]}", ()
+
+    def _refuse_if_network_is_off(self) -> None:
+        if self._is_network_off() or is_network_forbidden():
+            raise AppError(network_off())
 
     async def forget(self, packages: tuple[str, ...], lock: ExportLock) -> None:
         """Take packages out of the cache: they are damaged there too, or nobody has them."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import psutil
 
+from dflash_desktop.services.network_off import NETWORK_OFF
 from dflash_desktop.services.worker_channel import WorkerChannel
 from dflash_desktop.workers.fetch_messages import (
     Fetched,
@@ -30,6 +31,7 @@ FetchJob = PlanRepos | FetchRepos | FetchWheelMember
 _Answer = ReposPlanned | ReposFetched | Fetched | Failed
 
 _END_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 1.0
 _WRITING_SECONDS: Final = 0.8
 
 
@@ -64,6 +66,7 @@ async def fetch_events(
     The consumer closes this when it has its answer, or wants no more: the process then ends at
     once. Raises `FetchFailedError`, also when the worker ends without an answer.
     """
+    _refuse_if_network_is_off(worker)
     try:
         channel = WorkerChannel(worker)
     except OSError as error:
@@ -73,9 +76,12 @@ async def fetch_events(
         channel.send(job)
         async with (
             aclosing(channel.events()) as events,
-            aclosing(_with_ticks(events, channel.pid, tick_seconds)) as ticking,
+            aclosing(_with_ticks(events, channel.pid, tick_seconds or _LOOK_SECONDS)) as ticking,
         ):
             async for event in ticking:
+                _refuse_if_network_is_off(worker)
+                if isinstance(event, Tick) and tick_seconds is None:
+                    continue
                 is_over = isinstance(event, _Answer)
                 if isinstance(event, Failed):
                     raise FetchFailedError(event.code, event.raw, event.facts, event.words)
@@ -89,6 +95,12 @@ async def fetch_events(
         await asyncio.wait([channel.exited], timeout=_END_SECONDS)
 
 
+def _refuse_if_network_is_off(worker: WorkerCommand) -> None:
+    """Also in the middle of a transfer, when a person switches it off."""
+    if not worker.may_run():
+        raise FetchFailedError(NETWORK_OFF, "the network is switched off in this program")
+
+
 async def _let_finish_writing(channel: WorkerChannel, job: FetchJob) -> None:
     """A process that is asked to stop first writes what it holds: up to a megabyte of a file."""
     channel.send(Cancel(job.job))
@@ -100,7 +112,7 @@ async def _let_finish_writing(channel: WorkerChannel, job: FetchJob) -> None:
 
 
 async def _with_ticks(
-    events: AsyncGenerator[Event, None], pid: int, tick_seconds: float | None
+    events: AsyncGenerator[Event, None], pid: int, tick_seconds: float
 ) -> AsyncGenerator[Event | Tick, None]:
     coming = asyncio.ensure_future(anext(events, None))
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.problems import Problem, Remedy
 from dflash_desktop.domain.units import format_bytes, format_seconds
+from dflash_desktop.services.network_off import NETWORK_OFF, network_off
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -223,6 +224,8 @@ _UNKNOWN_WORDS: Final[Mapping[str, str]] = {
 
 def hub_problem(error: FetchFailedError) -> Problem:
     """The sentence for a failure of the fetch process; its raw text goes into the details."""
+    if error.code == NETWORK_OFF:
+        return network_off(str(error))
     sentence = _SENTENCES.get(error.code, _SENTENCES["worker_error"])
     words = {**_UNKNOWN_WORDS, **error.words, **_said(error)}
     return Problem(

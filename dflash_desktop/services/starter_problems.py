@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _NO_DOWNLOAD_HEADLINES = {
     "no_network": "The starter model could not be downloaded: there is no connection.",
+    "network_off": (
+        "The starter model could not be downloaded: the network is switched off in this program."
+    ),
     "package_missing": "The starter model could not be downloaded: the package index lacks it.",
     "pip_missing": "This installation cannot download the starter model by itself.",
     "certificate_refused": (
@@ -25,6 +28,7 @@ _NO_DOWNLOAD_HEADLINES = {
 }
 _NO_DOWNLOAD_CAUSES = {
     "no_network": "Check the network and any proxy, then try again.",
+    "network_off": "Switch it on under Transfers, Connection, then try again.",
     "certificate_refused": (
         "A company proxy or a virus scanner may put its own certificate in between; pip must be "
         "told to trust it (its setting “cert”)."

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dflash_desktop.workers.no_internet import NO_NETWORK_VARIABLE, is_network_forbidden
 from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
 from dflash_desktop.workers.picture_limits import PICTURE_MEMORY_BYTES
 
@@ -41,14 +42,23 @@ class WorkerCommand:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     log_file: Path
+    may_run: Callable[[], bool] = lambda: True  # asked again and again while it runs
     memory_limit_bytes: int | None = None  # where the system enforces it from outside: on Windows
 
 
 class WorkerLauncher:
     """Knows how this installation starts its workers; starting is the channel's part."""
 
-    def __init__(self, *, log_dir: Path) -> None:
+    def __init__(
+        self, *, log_dir: Path, is_network_off: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`is_network_off` is what the person set; the variable `NO_NETWORK_VARIABLE` is, too."""
         self._log_dir = log_dir
+        self._is_network_off = is_network_off
+
+    def may_use_network(self) -> bool:
+        """Whether something may be fetched now."""
+        return not (self._is_network_off() or is_network_forbidden())
 
     def engine(self) -> WorkerCommand:
         """The engine: loads models and answers, and never needs a network."""
@@ -62,8 +72,11 @@ class WorkerLauncher:
         """The fetcher: brings in one file."""
         return WorkerCommand(
             argv=_argv("dflash_desktop.workers.fetch", "fetch"),
-            env=worker_environment(),
+            # A process that may not reach a network cannot, whatever it is told.
+            env=worker_environment()
+            | ({} if self.may_use_network() else {NO_NETWORK_VARIABLE: "1"}),
             log_file=self._log_dir / "fetch.log",
+            may_run=self.may_use_network,
         )
 
     def pictures(self) -> WorkerCommand:

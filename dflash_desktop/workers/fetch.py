@@ -118,7 +118,7 @@ def _os_error_code(error: OSError) -> str:
 
 def main() -> None:
     """Entry point of the fetch process."""
-    runtime = WorkerRuntime.claim("fetch")
+    runtime = WorkerRuntime.claim("fetch", needs_network=True)
     runtime.serve(FetchJobs(runtime).run)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from dflash_desktop.workers.no_internet import forbid_internet, is_network_forbidden
 from dflash_desktop.workers.parent import end_with_parent
 
 
@@ -16,6 +17,8 @@ def main() -> None:
     """Never returns, unless the program cannot be started."""
     # A frozen worker is told what it is by its first argument.
     argv = sys.argv[2:] if getattr(sys, "frozen", False) else sys.argv[1:]
+    if is_network_forbidden():
+        forbid_internet()
     end_with_parent()
     os.execvp(argv[0], argv)  # noqa: S606 - there shall be no shell
 

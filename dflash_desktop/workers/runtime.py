@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from dflash_desktop.workers.frames import ProtocolError, decode_command, pack, read_frame
+from dflash_desktop.workers.no_internet import forbid_internet, is_network_forbidden
 from dflash_desktop.workers.parent import EXIT_ORPHANED, end_with_parent
 from dflash_desktop.workers.protocol import (
     PROTOCOL_VERSION,
@@ -52,13 +53,18 @@ class WorkerRuntime:
         self._before_exit: Callable[[], None] = lambda: None
 
     @classmethod
-    def claim(cls, worker: str, *, tidies_up: bool = False) -> WorkerRuntime:
+    def claim(
+        cls, worker: str, *, tidies_up: bool = False, needs_network: bool = False
+    ) -> WorkerRuntime:
         """Take standard input and output for the protocol, and set this process up as a worker.
 
         Afterwards a `print`, native code or a progress bar writes to standard error, and nobody
         reads commands by accident. A worker that `tidies_up` after others is ended neither with
-        its parent nor first when memory runs out: the closed pipe tells it to.
+        its parent nor first when memory runs out: the closed pipe tells it to. Only one that
+        `needs_network` can reach one, unless a person has switched it off.
         """
+        if not needs_network or is_network_forbidden():
+            forbid_internet()
         if not tidies_up:
             end_with_parent()
             _be_first_when_memory_runs_out()

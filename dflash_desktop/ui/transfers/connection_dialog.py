@@ -45,6 +45,7 @@ class Connection:
     use_hf_cache: bool
     use_hf_login: bool
     use_xet: bool
+    no_network: bool
 
 
 class ConnectionDialog(QDialog):
@@ -79,6 +80,8 @@ class ConnectionDialog(QDialog):
         self._login.setChecked(settings.use_hf_login)
         self._xet = QCheckBox()
         self._xet.setChecked(settings.use_xet)
+        self._no_network = QCheckBox()
+        self._no_network.setChecked(settings.no_network)
         self._token_words = Label("…", wraps=True)
         self._error = Label(role=TextRole.BAD, wraps=True)
         self._error.hide()
@@ -122,6 +125,7 @@ class ConnectionDialog(QDialog):
             (self._cache, "use_hf_cache"),
             (self._login, "use_hf_login"),
             (self._xet, "use_xet"),
+            (self._no_network, "no_network"),
         )
         for box, name in boxes:
             text = SETTING_TEXTS[name]
@@ -192,5 +196,6 @@ class ConnectionDialog(QDialog):
                 use_hf_cache=self._cache.isChecked(),
                 use_hf_login=self._login.isChecked(),
                 use_xet=self._xet.isChecked(),
+                no_network=self._no_network.isChecked(),
             )
         )

@@ -228,11 +228,17 @@ async def test_a_token_can_be_forgotten(setup: Setup) -> None:
 @pytest.mark.parametrize(
     ("connection", "words"),
     [
-        (Connection("", "", None, None, True, False, False), ""),
-        (Connection("ftp://hub", "", None, None, True, False, False), "must begin with"),
-        (Connection("https://[", "", None, None, True, False, False), "must begin with"),
-        (Connection("", "http://me:secret@proxy", None, None, True, False, False), "Leave name"),
-        (Connection("", "", Path("nowhere.pem"), None, True, False, False), "There is no file"),
+        (Connection("", "", None, None, True, False, False, False), ""),
+        (Connection("ftp://hub", "", None, None, True, False, False, False), "must begin with"),
+        (Connection("https://[", "", None, None, True, False, False, False), "must begin with"),
+        (
+            Connection("", "http://me:secret@proxy", None, None, True, False, False, False),
+            "Leave name",
+        ),
+        (
+            Connection("", "", Path("nowhere.pem"), None, True, False, False, False),
+            "There is no file",
+        ),
     ],
 )
 def test_what_cannot_be_right_is_named(connection: Connection, words: str) -> None:
