@@ -113,11 +113,14 @@ class Chat:
         self._conversation = self._blank()
         return self._conversation
 
-    def draft_plan(self) -> DraftUse:
-        """What the draft will do in the next answer, and why."""
+    def draft_plan(self, *, with_pictures: bool = False) -> DraftUse:
+        """What the draft will do in the next answer, and why.
+
+        `with_pictures` says that the next question has some; those of earlier ones count, too.
+        """
+        has_pictures = any(message.pictures for message in self._conversation.messages)
         return self._draft.plan(
-            self._settings.value.sampling,
-            with_pictures=any(message.pictures for message in self._conversation.messages),
+            self._settings.value.sampling, with_pictures=with_pictures or has_pictures
         )
 
     def fix_assistant_tokens(self, count: int | None) -> None:

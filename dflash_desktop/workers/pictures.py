@@ -110,12 +110,17 @@ def _png(image: Image.Image) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all. Raises `OSError`.
+    """Whole or not at all; a file that has these bytes is only made young. Raises `OSError`.
 
     `services.atomic_file` is above this layer, and what is written here can be made again, so
     the disk need not confirm it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(OSError):
+        # On Windows a file that the window is showing could not be replaced.
+        if path.stat().st_size == len(data) and path.read_bytes() == data:
+            os.utime(path)
+            return
     handle, name = tempfile.mkstemp(prefix=".", suffix=".new", dir=path.parent)
     temporary = Path(name)
     try:

@@ -17,6 +17,7 @@ from dflash_desktop.services.picture_problems import picture_problem
 from dflash_desktop.workers.picture_file import PictureFaultError
 from dflash_desktop.workers.picture_messages import MakeThumbnail, PreparePicture
 from dflash_desktop.workers.pictures import make_thumbnail, prepare
+from tests.fakes.picture_bytes import HEIC
 from tests.fakes.picture_corpus import (
     SCENE,
     GoodFile,
@@ -225,3 +226,28 @@ def test_a_disk_that_refuses_leaves_no_half_picture(
     with pytest.raises(OSError, match="No space"):
         prepared(path, tmp_path)
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_the_same_picture_again_is_the_same_file_and_young(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(saved(scene(), "PNG"))
+    made = prepared(path, tmp_path)
+    kept = tmp_path / "out" / f"{made.id}.png"
+    os.utime(kept, (1, 1))
+    number = kept.stat().st_ino
+    assert prepared(path, tmp_path) == made
+    assert kept.stat().st_ino == number
+    assert kept.stat().st_mtime > 1_000_000  # or it would go as an orphan
+    kept.write_bytes(b"damaged")
+    prepared(path, tmp_path)
+    assert hashlib.sha256(kept.read_bytes()).hexdigest() == made.id
+
+
+def test_without_its_library_heic_is_named_and_not_taken_for_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "phone.jpg"
+    path.write_bytes(HEIC)
+    monkeypatch.setitem(sys.modules, "pi_heif", None)
+    error = fault(path, tmp_path)
+    assert (error.code, error.words) == ("picture_kind_not_read", {"kind": "HEIC"})

@@ -65,6 +65,7 @@ class ChatPresenter:
             bar=composer.attachments, pictures=pictures, theme=theme, on_problem=pane.show_problem
         )
         self.attachments.changed.connect(pane.show_pictures)
+        self.attachments.changed.connect(self._show_draft)
         composer.picking_began.connect(self.attachments.warm_up)
         composer.picture_pasted.connect(self.attachments.attach_pasted)
         pane.files_given.connect(self.attachments.attach_files)
@@ -254,7 +255,7 @@ class ChatPresenter:
 
     def _show_draft(self) -> None:
         pair = pair_for_questions(self._engine.state)
-        plan = self._chat.draft_plan()
+        plan = self._chat.draft_plan(with_pictures=self.attachments.count > 0)
         self._pane.show_draft(plan, is_attached=pair is not None and pair.draft is not None)
         can_think = pair is not None and pair.supports_thinking
         self._pane.show_sampling(self._settings.value.sampling, plan, can_think=can_think)
