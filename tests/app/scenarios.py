@@ -367,6 +367,8 @@ async def export_a_draft(program: Program, seen: Seen) -> None:
     await until(lambda: bool(program.services.exports.runs()))
     program.pages.show(Page.CHAT)
     said: set[str] = set()
+    is_over = asyncio.Event()
+    longest = asyncio.ensure_future(longest_turn(is_over))
     async with asyncio.timeout(EXPORT_SECONDS):
         while (run := program.services.exports.runs()[0]).state not in (
             ExportState.DONE,
@@ -375,6 +377,8 @@ async def export_a_draft(program: Program, seen: Seen) -> None:
             said |= {b.text() for b in buttons(program) if b.text().startswith("Exporting")}
             seen["samples"] = len(run.memory)
             await asyncio.sleep(0.1)
+    is_over.set()
+    seen["turn_seconds"] = await longest
     program.pages.show(Page.EXPORT)
     await until(lambda: pane.run.result.isVisible())
     seen["said"] = sorted(said)
@@ -385,6 +389,16 @@ async def export_a_draft(program: Program, seen: Seen) -> None:
     seen["page"] = program.window.page
     seen["models"] = [model.id for model in program.services.models.models()]
     program.window.close()
+
+
+async def longest_turn(is_over: asyncio.Event) -> float:
+    """The longest that the window's thread computed in one go, in seconds."""
+    longest = 0.0
+    while not is_over.is_set():
+        began = time.thread_time()
+        await asyncio.sleep(0.005)
+        longest = max(longest, time.thread_time() - began)
+    return longest
 
 
 async def imports(program: Program, seen: Seen) -> None:

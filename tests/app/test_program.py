@@ -111,6 +111,8 @@ def test_a_checkpoint_that_is_dropped_on_the_page_becomes_a_model_of_the_library
     assert any("%" in words for words in outcome.seen["said"])
     assert outcome.seen["samples"] > 3
     assert outcome.seen["log_lines"] > 3
+    # While the exporter loaded all cores; how long a busy machine lets it wait is another matter.
+    assert outcome.seen["turn_seconds"] < 0.05
 
 
 @pytest.mark.usefixtures("_model")

@@ -131,6 +131,8 @@ class RunCard(SurfaceFrame):
         self._line.setVisible(bool(self._line.text()))
         is_asking = not self._question.isHidden()
         is_stopped = run.state in (ExportState.PAUSED, ExportState.FAILED)
+        if self._resume.hasFocus() and not is_stopped:  # else Qt would leave the page
+            self._show.setFocus()
         self._resume.setVisible(is_stopped and not is_asking)
         self._remove.setVisible(run.state not in OPEN - {ExportState.PAUSED} and not is_asking)
         self._remove.setText("Remove…" if is_stopped else "Take off this list")

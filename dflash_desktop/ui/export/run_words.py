@@ -43,6 +43,9 @@ ACTIVE: Final = frozenset({ExportState.RUNNING, ExportState.PAUSED, ExportState.
 
 OPEN: Final = ACTIVE | {ExportState.WAITING}
 
+OVER: Final = frozenset({ExportState.DONE, ExportState.CANCELLED})
+"""Nothing can be done any more; one that was stopped waits for a person."""
+
 _CONTRACT_LOOKS: Final = {
     "good": ("The files are as they should be", TextRole.GOOD, IconName.CIRCLE_CHECK),
     "warnings": ("It can run, with doubts", TextRole.WARN, IconName.TRIANGLE_ALERT),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from dflash_desktop.ui.export.run_words import OPEN, status_words
+from dflash_desktop.ui.export.run_words import OVER, status_words
 from dflash_desktop.ui.pages import Page
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ExportStatus:
     def refresh(self) -> None:
         """Look again; the log grows many times a second, and these words change seldom."""
         runs = self._exports.runs()
-        shown = (sum(run.state in OPEN for run in runs), status_words(runs))
+        shown = (sum(run.state not in OVER for run in runs), status_words(runs))
         if shown != self._shown:
             self._shown = shown
             self._sidebar.show_count(Page.EXPORT, shown[0])

@@ -406,6 +406,17 @@ async def test_one_that_was_cut_off_is_removed_only_after_a_question(setup: Setu
     await until(lambda: setup.exports.asked == [("remove", PAUSED.id)])
 
 
+async def test_the_keyboard_stays_on_a_card_whose_export_goes_on(setup: Setup) -> None:
+    setup.exports.change(PAUSED)
+    await until(lambda: setup.has_button("Resume"))
+    setup.pane.activateWindow()
+    setup.button("Resume").setFocus()
+    setup.button("Resume").click()
+    setup.exports.change(replace(RUNNING, id=PAUSED.id))
+    await until(lambda: not setup.has_button("Resume"))
+    assert setup.button("Show").hasFocus()
+
+
 async def test_a_result_leads_to_the_chat_the_pair_and_the_files(setup: Setup) -> None:
     setup.exports.change(DONE)
     await until(lambda: setup.has_button("Show"))
@@ -470,7 +481,9 @@ async def test_the_frame_tells_of_an_export_while_one_looks_elsewhere(
     assert work.text() == "Exporting: Convert Qwen3-8B to int4, 42 %"
     with qtbot.waitSignal(line.work_requested):
         work.click()
-    exports.change(DONE)
+    exports.change(DONE, FAILED)
     assert not work.isVisible()
+    assert f"{Page.EXPORT.value} 1" in [b.text() for b in sidebar.findChildren(QPushButton)]
+    exports.change(DONE)
     assert Page.EXPORT.value in [b.text() for b in sidebar.findChildren(QPushButton)]
     await status.close()
