@@ -13,6 +13,7 @@ from dflash_desktop.domain.draft_policy import (
     speed_verdict,
     switch_off_reason,
 )
+from dflash_desktop.domain.draft_rivals import rival_words
 from dflash_desktop.domain.engine_state import loaded_pair
 from dflash_desktop.domain.generation import (
     DraftState,
@@ -152,4 +153,5 @@ class DraftControl:
         if chosen.assistant_tokens == 0 and key in self._kept_on:
             tokens = clamp_assistant_tokens(UNMEASURED_ASSISTANT_TOKENS, draft.block_size)
             return tokens, f"You switched it on, although: {chosen.reason}"
-        return chosen.assistant_tokens, chosen.reason
+        compared = rival_words(report, self._measurements.rivals(key))
+        return chosen.assistant_tokens, " ".join(filter(None, (chosen.reason, compared)))

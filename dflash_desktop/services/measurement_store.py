@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dflash_desktop.domain.benchmark import BenchReport
+from dflash_desktop.domain.draft_rivals import are_rivals
 from dflash_desktop.domain.pair import MeasurementKey
 from dflash_desktop.domain.problems import AppError, Problem, Severity
 from dflash_desktop.services.atomic_file import (
@@ -68,6 +69,11 @@ class MeasurementStore:
         """All reports of this pair, on whatever device and with whatever precision."""
         self._refresh()
         return tuple(r for key, r in self._reports.items() if key.fingerprint == fingerprint)
+
+    def rivals(self, key: MeasurementKey) -> tuple[BenchReport, ...]:
+        """Reports of other drafts of the same target under the same conditions."""
+        self._refresh()
+        return tuple(r for other, r in self._reports.items() if are_rivals(key, other))
 
     def put(self, report: BenchReport) -> None:
         """Keep a report in place of the earlier one with its key, and judge the draft afresh.

@@ -11,6 +11,7 @@ from dflash_desktop.domain.engine_state import Generating, Loading, loaded_pair
 from dflash_desktop.domain.generation import DraftState
 from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import Problem, Remedy
+from dflash_desktop.services.fastest_way import fastest_way
 from dflash_desktop.ui.engine_words import WayOut, model_facts, short_device_name, state_words
 from dflash_desktop.ui.header import DraftBadge
 from dflash_desktop.ui.tasks import TaskScope
@@ -86,11 +87,14 @@ class PairPresenter:
         self.refresh()
 
     def load_preferred(self) -> bool:
-        """Load the last used pair, or else the first one; False when there is none at all."""
+        """Load the last used pair, or else the first one; False when there is none at all.
+
+        Where its target has several drafts, the one that was measured to be faster is taken.
+        """
         pair = self._library.preferred()
         if pair is None:
             return False
-        self._load(pair)
+        self._load(pair, takes_fastest=True)
         return True
 
     def take_way_out(self, remedy: Remedy) -> bool:
@@ -119,14 +123,19 @@ class PairPresenter:
             scope.close()
             await scope.wait()
 
-    def _load(self, pair: PairFolders, *, on_cpu: bool = False) -> None:
+    def _load(
+        self, pair: PairFolders, *, on_cpu: bool = False, takes_fastest: bool = False
+    ) -> None:
         self.chosen = pair
         self._window.clear_problem()
         self._loads.cancel_all()
-        self._loads.start(self._load_now(pair, on_cpu=on_cpu))
+        self._loads.start(self._load_now(pair, on_cpu=on_cpu, takes_fastest=takes_fastest))
         self.refresh()
 
-    async def _load_now(self, pair: PairFolders, *, on_cpu: bool) -> None:
+    async def _load_now(self, pair: PairFolders, *, on_cpu: bool, takes_fastest: bool) -> None:
+        if takes_fastest:
+            pair = await fastest_way(pair, self._library.pairs(), self._measurements)
+            self.chosen = pair
         if isinstance(self._engine.state, Loading):
             # A compilation cannot be interrupted, only ended with its process.
             await self._engine.stop()
