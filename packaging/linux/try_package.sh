@@ -55,9 +55,9 @@ as_user "$entry" &
 window=$!
 sleep "${WINDOW_SECONDS:-12}"
 DISPLAY=$display import -window root "$folder/$suite-window.png"
-kill -0 $window
-kill -TERM $window
-wait $window || true
+program=$(pgrep -P $window) # the function's shell waits for it
+kill -TERM "$program"
+wait $window
 kill $server
 
 echo "== remove"
