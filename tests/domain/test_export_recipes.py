@@ -56,9 +56,9 @@ def test_int4_names_its_groups_and_only_drafts_pack_all_layers() -> None:
 
 def test_a_command_for_other_places_is_otherwise_the_same() -> None:
     shown = prepare_command(Recipe.GGUF_DRAFT, source="d.gguf", output="d-clean")
-    run = placed(shown, source="/a b/d.gguf", output="/work/checkpoint")
+    run = placed(shown, source="/a b/d.gguf", output="/there/checkpoint")
 
-    assert run == (*shown[:-2], "/a b/d.gguf", "/work/checkpoint")
+    assert run == (*shown[:-2], "/a b/d.gguf", "/there/checkpoint")
 
 
 @pytest.mark.parametrize(
