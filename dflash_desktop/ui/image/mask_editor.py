@@ -40,6 +40,7 @@ class MaskCanvas(QWidget):
         self._theme = theme
         self._picture = QImage()
         self._mask = QImage()
+        self._nothing = QImage()
         self._undo: list[QImage] = []
         self._last: QPointF | None = None
         self._pointer: QPointF | None = None
@@ -52,13 +53,14 @@ class MaskCanvas(QWidget):
     @property
     def is_painted(self) -> bool:
         """Whether anything is to be made anew."""
-        return bool(self._undo)
+        return self._mask != self._nothing
 
     def show_picture(self, picture: QImage) -> None:
         """Begin with nothing painted."""
         self._picture = picture
         self._mask = QImage(picture.size(), QImage.Format.Format_Grayscale8)
         self._mask.fill(0)
+        self._nothing = self._mask.copy()
         self._undo.clear()
         self.changed.emit()
         self.update()
@@ -90,6 +92,7 @@ class MaskCanvas(QWidget):
         painter.drawLine(start, end)
         painter.drawPoint(end)
         painter.end()
+        self.changed.emit()
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -97,7 +100,6 @@ class MaskCanvas(QWidget):
         self._remember()
         self._last = self._on_picture(event.position())
         self.stroke(self._last, self._last, takes_away=_takes_away(event))
-        self.changed.emit()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Go on with it."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 _FACTS_HEIGHT: Final = 200
-_LEAST_HEIGHT: Final = 160
+_LEAST_HEIGHT: Final = 104
 
 
 class ResultView(QWidget):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from dflash_desktop.ui.image.gallery_grid import THUMBNAIL_PX, GalleryGrid
 from dflash_desktop.ui.image.mask_editor import MaskEditor
@@ -126,8 +126,11 @@ def test_a_mask_is_white_where_it_was_painted(grid: GalleryGrid, theme: Theme) -
     picture.fill(Qt.GlobalColor.red)
     canvas = editor.canvas
     canvas.show_picture(picture)
+    (done,) = [b for b in editor.findChildren(QPushButton) if b.text() == "Change this part"]
+    assert not done.isEnabled()
     canvas.stroke(QPointF(50, 50), QPointF(150, 50), takes_away=False)
     canvas.stroke(QPointF(150, 50), QPointF(150, 50), takes_away=True)
+    assert done.isEnabled()
     mask = QImage.fromData(canvas.png())
     assert mask.size() == picture.size()
     assert mask.pixelColor(60, 50).red() == 255
