@@ -28,14 +28,13 @@ class ImagePage:
         theme: Theme,
         report: Callable[[Problem], str],
         on_remedy: Callable[[Remedy], None],
-        get_pair: Callable[[str], None],
+        show_transfers: Callable[[], None],
         add_model: Callable[[], None],
         ask: Callable[[Path], None],
     ) -> None:
         paths = services.paths
         self.pane = ImagePane(theme=theme, report=report)
         self.pane.remedy_chosen.connect(on_remedy)
-        self.pane.empty.get_requested.connect(get_pair)
         self.pane.empty.add_requested.connect(add_model)
         self.images = ImagePresenter(
             pane=self.pane,
@@ -45,10 +44,12 @@ class ImagePage:
                 pictures=services.pictures,
                 memory=services.memory,
                 machine=services.hardware,
+                downloads=services.downloads,
                 catalogue=lambda: load_catalogue(own_file=paths.own_pairs_file),
                 masks_dir=paths.cache_dir / "masks",
             ),
             theme=theme,
+            show_transfers=show_transfers,
         )
         self.gallery = GalleryPresenter(
             pane=self.pane,

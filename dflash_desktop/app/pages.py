@@ -248,7 +248,7 @@ class Pages:
             theme=self._theme,
             report=self._report,
             on_remedy=self._on_remedy,
-            get_pair=self.get_pair,
+            show_transfers=lambda: self.show(Page.TRANSFERS),
             add_model=lambda: self.show(Page.MODELS),
             ask=self.attach,
         )

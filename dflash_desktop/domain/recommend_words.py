@@ -71,7 +71,7 @@ def _missing_parts(
 _KIND_WORDS = {
     ModelKind.TEXT: "support for text models in this program",
     ModelKind.VISION: "support for models that see pictures in this program",
-    ModelKind.IMAGE: "support for making pictures in this program",
+    ModelKind.IMAGE: "the Images page: it makes pictures and does not chat",
 }
 
 

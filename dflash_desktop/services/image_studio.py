@@ -189,9 +189,11 @@ class ImageStudio:
                 self._remove(item.id)
             case AppError(problem=problem):
                 self._fail(item, problem)
-            case _:
+            case _:  # a bug: told where the program tells them, and the queue goes on
                 self._remove(item.id)
-                raise error
+                asyncio.get_running_loop().call_exception_handler(
+                    {"message": "a picture failed", "exception": error, "task": work}
+                )
 
     async def _made(self, item: QueuedPicture) -> MadePicture | None:
         for tries_left in reversed(range(_TRIES)):

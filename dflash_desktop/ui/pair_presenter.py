@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.device_identity import plain_name
 from dflash_desktop.domain.devices import graphics_gone
-from dflash_desktop.domain.engine_state import Generating, Loading, loaded_pair
+from dflash_desktop.domain.engine_state import Generating, Loading, MakingPicture, loaded_pair
 from dflash_desktop.domain.generation import DraftState
 from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import Problem, Remedy
@@ -181,7 +181,7 @@ class PairPresenter:
                 self._load_again()
 
     async def _stop(self) -> None:
-        was_answering = isinstance(self._engine.state, Generating)
+        was_answering = isinstance(self._engine.state, Generating | MakingPicture)
         await self._engine.stop()
         if was_answering and self.chosen is not None:
             self._load(self.chosen)

@@ -20,6 +20,7 @@ from dflash_desktop.domain.generation import (
     TextOrigin,
     TextRun,
 )
+from dflash_desktop.domain.made_picture import Pixels
 from dflash_desktop.domain.pair import DraftFacts, LoadedPair, PairFingerprint
 from dflash_desktop.workers import frames, protocol
 
@@ -96,3 +97,25 @@ def test_other_peoples_bytes_never_crash_the_decoder(body: bytes) -> None:
 def test_an_unknown_field_is_refused() -> None:
     with pytest.raises(frames.ProtocolError):
         frames.decode_command(b'{"type":"ping","number":1,"more":2}')
+
+
+def test_pixels_travel_beside_the_words() -> None:
+    pixels = Pixels(2, 1, bytes(range(6)))
+    for event in (
+        protocol.PictureStep(3, 1, 20, 0.5, preview=pixels),
+        protocol.PictureMade(3, 1.5, pixels),
+        protocol.PictureMade(3, 1.5),
+    ):
+        frame = frames.read_frame(io.BytesIO(frames.pack(event)))
+        assert frame is not None
+        assert len(frame[0]) < 200
+        assert frames.decode_event(*frame) == event
+
+
+@pytest.mark.parametrize("size", [(2, 2), (0, 0), (-1, -2), (10**9, 10**9)])
+def test_pixels_that_are_not_all_there_are_not_ours(size: tuple[int, int]) -> None:
+    pixels = Pixels(*size, rgb=bytes(6))
+    frame = frames.read_frame(io.BytesIO(frames.pack(protocol.PictureMade(1, 0.0, pixels))))
+    assert frame is not None
+    with pytest.raises(frames.ProtocolError):
+        frames.decode_event(*frame)

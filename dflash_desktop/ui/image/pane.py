@@ -86,6 +86,9 @@ class ImagePane(QStackedWidget):
         self._problem.remedy_chosen.connect(self._on_remedy)
         self._undo_words = ElidedLabel()
         self._empty_page = PageColumn(width=_EMPTY_WIDTH)
+        self._empty_problem = ProblemView(theme=theme, report=report)
+        self._empty_problem.remedy_chosen.connect(self._on_remedy)
+        self._empty_page.column.addWidget(self._empty_problem)
         self._empty_page.column.addWidget(self.empty)
         self._empty_page.column.addStretch(1)
         self._workspace = self._built_workspace()
@@ -131,7 +134,10 @@ class ImagePane(QStackedWidget):
         self._undo_words.show_text(words)
 
     def show_problem(self, problem: Problem) -> None:
-        """Show a problem above the gallery."""
+        """Show a problem above the gallery, or above what can be had."""
+        if self.currentWidget() is self._empty_page:
+            self._empty_problem.show_problem(problem)
+            return
         self._problem.show_problem(problem)
         if self._is_narrow():
             self.show_side(is_form=False)
@@ -139,6 +145,7 @@ class ImagePane(QStackedWidget):
     def clear_problem(self) -> None:
         """It is over."""
         self._problem.clear()
+        self._empty_problem.clear()
 
     def show_side(self, *, is_form: bool) -> None:
         """In a narrow window: the form, or the pictures."""
@@ -182,7 +189,7 @@ class ImagePane(QStackedWidget):
         self._delete.setVisible(several)
 
     def _on_remedy(self, remedy: object) -> None:
-        self._problem.clear()
+        self.clear_problem()
         self.remedy_chosen.emit(remedy)
 
     def _built_workspace(self) -> SurfaceFrame:

@@ -14,6 +14,7 @@ from PySide6.QtGui import QImageReader
 from dflash_desktop.domain.catalogue import Catalogue
 from dflash_desktop.domain.hardware import HardwareReport
 from dflash_desktop.domain.image_memory import image_memory, memory_words, parts_words
+from dflash_desktop.domain.pair_request import request_for_pair
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.image_models import image_models, offered_image_models
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.memory_pool import MemoryPool
     from dflash_desktop.domain.picture_request import PictureRequest
     from dflash_desktop.domain.pictures import Picture
+    from dflash_desktop.domain.transfer import TransferPlan, TransferRequest
     from dflash_desktop.services.image_models import ImageModelEntry
     from dflash_desktop.ui.image.pane import ImagePane
     from dflash_desktop.ui.theme import Theme
@@ -57,6 +59,16 @@ class PictureReader(Protocol):
         """A smaller one."""
 
 
+class DownloadQueue(Protocol):
+    """What brings models."""
+
+    async def plan(self, request: TransferRequest) -> TransferPlan:
+        """What a request would bring. Raises `AppError`."""
+
+    def add(self, request: TransferRequest) -> None:
+        """Bring it."""
+
+
 class PoolSource(Protocol):
     """What tells how much memory there is."""
 
@@ -73,14 +85,26 @@ class ImageParts:
     pictures: PictureReader
     memory: PoolSource
     machine: MachineLook
+    downloads: DownloadQueue
     catalogue: Callable[[], Catalogue]  # blocking
     masks_dir: Path  # for masks that wait to be used; emptied at the end
 
 
 class ImagePresenter:
-    """`parts.studio` makes what the form asks for; the gallery has a presenter of its own."""
+    """`parts.studio` makes what the form asks for; the gallery has a presenter of its own.
 
-    def __init__(self, *, pane: ImagePane, parts: ImageParts, theme: Theme) -> None:
+    `show_transfers` leads to what is on its way.
+    """
+
+    def __init__(
+        self,
+        *,
+        pane: ImagePane,
+        parts: ImageParts,
+        theme: Theme,
+        show_transfers: Callable[[], None],
+    ) -> None:
+        self._show_transfers = show_transfers
         self._pane = pane
         self._parts = parts
         self._theme = theme
@@ -100,6 +124,8 @@ class ImagePresenter:
         form.changed.connect(self._show_estimate)
         form.source.file_chosen.connect(lambda path: self.begin_with(Path(path)))
         form.source.mask_requested.connect(lambda: self._tasks.start(self._paint_mask()))
+        pane.empty.plan_requested.connect(lambda i: self._tasks.start(self._plan(i)))
+        pane.empty.download_requested.connect(lambda i: self._tasks.start(self._get(i)))
         pane.files_dropped.connect(lambda paths: self.begin_with(Path(paths[0])))
         pane.now.cancel_requested.connect(lambda i: self._tasks.start(parts.studio.cancel(i)))
         pane.now.all_cancelled.connect(lambda: self._tasks.start(parts.studio.cancel_all()))
@@ -144,6 +170,31 @@ class ImagePresenter:
             report = HardwareReport() if remembered is None else remembered[0]
             self._pool = await self._parts.memory.pool(report)
             self._show_estimate()
+
+    async def _request(self, pair_id: str) -> TransferRequest | None:
+        catalogue = await asyncio.to_thread(self._parts.catalogue)
+        pair = next((p for p in offered_image_models(catalogue) if p.id == pair_id), None)
+        return None if pair is None else request_for_pair(pair)
+
+    async def _plan(self, pair_id: str) -> None:
+        """Ask what a model takes before anything is fetched."""
+        request = await self._request(pair_id)
+        if request is None:
+            return
+        self._pane.clear_problem()
+        self._pane.empty.show_asking(pair_id)
+        try:
+            plan = await self._parts.downloads.plan(request)
+        except BaseException:
+            self._pane.empty.show_unknown(pair_id)
+            raise
+        self._pane.empty.show_plan(pair_id, plan.missing_bytes)
+
+    async def _get(self, pair_id: str) -> None:
+        request = await self._request(pair_id)
+        if request is not None:
+            self._parts.downloads.add(request)
+            self._show_transfers()
 
     def _usable(self) -> tuple[ImageModelEntry, ...]:
         return tuple(entry for entry in self._entries if entry.model is not None)

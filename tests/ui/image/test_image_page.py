@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton
 from dflash_desktop.app.image_page import ImagePage
 from dflash_desktop.app.services import Services
 from dflash_desktop.domain.picture_queue import QueuedPicture, QueuePhase
-from dflash_desktop.domain.problems import Remedy
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.domain.transfer import RepoPlan, TransferPlan, TransferRequest
 from dflash_desktop.paths import AppPaths
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.image.pane import View
@@ -100,7 +101,7 @@ async def world(qtbot: QtBot, theme: Theme, tmp_path: Path) -> AsyncIterator[Wor
         theme=theme,
         report=lambda _: "",
         on_remedy=lambda remedy: world.remedies.append(remedy),
-        get_pair=lambda pair_id: world.wanted.append(pair_id),
+        show_transfers=lambda: world.wanted.append("transfers"),
         add_model=lambda: world.wanted.append("folder"),
         ask=lambda path: world.asked.append(path),
     )
@@ -212,9 +213,39 @@ def _alt(world: World) -> str:
 async def test_without_a_model_the_page_says_what_there_is_to_be_had(world: World) -> None:
     await until(lambda: "Qwen-Image 2.1, int4" in texts(world.pane))
     assert "content: uncensored" in texts(world.pane)
-    press(world.pane, "Get it…")
     press(world.pane, "Add a folder…")
-    assert world.wanted == ["Qwen-Image-2.1-Uncensored-int4", "folder"]
+    assert world.wanted == ["folder"]
+
+
+async def test_a_model_is_got_after_its_size_is_known(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[TransferRequest] = []
+    added: list[TransferRequest] = []
+
+    async def plan(request: TransferRequest) -> TransferPlan:
+        asked.append(request)
+        if len(asked) == 1:
+            raise AppError(Problem("offline", "The hub cannot be reached.", "Try again."))
+        repo = RepoPlan(request.repos[0].repo_id, "0" * 40, (), "", is_gated=False)
+        return TransferPlan((repo,), 0, 0)
+
+    monkeypatch.setattr(world.services.downloads, "plan", plan)
+    monkeypatch.setattr(world.services.downloads, "add", added.append)
+    await until(lambda: "Qwen-Image 2.1, int4" in texts(world.pane))
+    press(world.pane, "How large is it?")
+    await until(lambda: "The hub cannot be reached." in texts(world.pane))
+    press(world.pane, "How large is it?")
+    await until(lambda: len(asked) == 2 and "Download" in buttons(world.pane))
+    assert added == [], "nothing is fetched before a person knows how much"
+    press(world.pane, next(b for b in buttons(world.pane).split("\n") if "Download" in b))
+    await until(lambda: bool(added))
+    assert added[0].repos[0].repo_id == "blaj/Qwen-Image-2.1-Uncensored-OpenVINO-INT4"
+    assert world.wanted == ["transfers"]
+
+
+def buttons(pane: ImagePane) -> str:
+    return "\n".join(b.text() for b in pane.findChildren(QPushButton) if b.isVisible())
 
 
 async def test_a_damaged_model_is_named_with_what_to_do(world: World, tmp_path: Path) -> None:
