@@ -280,6 +280,8 @@ class Program:
                 self.window.sidebar.new_chat_requested.emit()
             case Remedy.OPEN_LOG:
                 QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._paths.log_dir)))
+            case Remedy.REPORT:
+                self._report_problem()
             case Remedy.CLOSE_PROGRAM:
                 self.close()
             case _:
@@ -299,4 +301,12 @@ class Program:
             theme=self._theme, logo=self._logo, paths=self._paths, parent=self.window
         )
         dialog.setup_requested.connect(self.window.header.setup_requested)
+        dialog.report_requested.connect(self._report_problem)
         dialog.open()
+
+    def _report_problem(self) -> None:
+        from dflash_desktop.app.report import ProblemReport
+
+        self._problem_report = ProblemReport(
+            theme=self._theme, paths=self._paths, tasks=self._tasks, parent=self.window
+        )

@@ -29,6 +29,7 @@ class Remedy(StrEnum):
     INSTALL_STARTER = "install_starter"
     MEASURE = "measure"
     OPEN_LOG = "open_log"
+    REPORT = "report"
     ENTER_TOKEN = "enter_token"  # noqa: S105 - no secret
     OPEN_MODEL_PAGE = "open_model_page"
     NETWORK_SETTINGS = "network_settings"
@@ -57,6 +58,7 @@ _REMEDY_LABELS = {
     Remedy.INSTALL_STARTER: "Get the starter model",
     Remedy.MEASURE: "Measure now",
     Remedy.OPEN_LOG: "Open log folder",
+    Remedy.REPORT: "Report a problem…",
     Remedy.ENTER_TOKEN: "Enter access token…",
     Remedy.OPEN_MODEL_PAGE: "Open the model's page",
     Remedy.NETWORK_SETTINGS: "Network settings",

@@ -77,14 +77,14 @@ def crash_problem(
         headline=cause,
         advice=advice,
         detail=_detail(f"exit code {exit_code}", log_tail),
-        remedies=(Remedy.RETRY, Remedy.OPEN_LOG)
+        remedies=(Remedy.RETRY, Remedy.REPORT)
         if will_restart
         else (
             Remedy.RESTART_ENGINE,
             Remedy.LOAD_WITHOUT_DRAFT,
             Remedy.USE_CPU,
             Remedy.CHOOSE_MODEL,
-            Remedy.OPEN_LOG,
+            Remedy.REPORT,
         ),
     )
 

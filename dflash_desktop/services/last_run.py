@@ -82,5 +82,5 @@ def _ended_badly(detail: str) -> Problem:
         ),
         severity=Severity.INFO,
         detail=detail,
-        remedies=(Remedy.OPEN_LOG,),
+        remedies=(Remedy.REPORT,),
     )

@@ -74,10 +74,11 @@ def version_facts() -> tuple[tuple[str, str], ...]:
 class AboutDialog(QDialog):
     """Shows one tab each for the keys, the versions, updates and the licences.
 
-    Signals: `setup_requested`.
+    Signals: `setup_requested`, `report_requested`.
     """
 
     setup_requested = Signal()
+    report_requested = Signal()
 
     def __init__(
         self,
@@ -122,7 +123,12 @@ class AboutDialog(QDialog):
         set_up.clicked.connect(self.accept)
         set_up.clicked.connect(self.setup_requested)
         bottom = QHBoxLayout()
+        report = Button("Report a problem…", theme=theme)
+        report.setToolTip("The logs, and a file to send with everything private masked")
+        report.clicked.connect(self.accept)
+        report.clicked.connect(self.report_requested)
         bottom.addWidget(set_up)
+        bottom.addWidget(report)
         bottom.addStretch(1)
         bottom.addWidget(close)
         column = QVBoxLayout(self)

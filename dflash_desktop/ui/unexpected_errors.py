@@ -83,7 +83,7 @@ class UnexpectedErrors(QObject):
                     "the copied details."
                 ),
                 detail=text,
-                remedies=(Remedy.OPEN_LOG,),
+                remedies=(Remedy.REPORT,),
             )
         )
 
