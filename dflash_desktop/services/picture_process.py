@@ -74,6 +74,7 @@ class PictureProcess:
         self._channel: WorkerChannel | None = None
         self._events: AsyncGenerator[Event, None] | None = None
         self._letting_go: asyncio.TimerHandle | None = None
+        self._is_let_go = False
 
     @property
     def is_running(self) -> bool:
@@ -83,7 +84,7 @@ class PictureProcess:
     async def run(self, job: PictureJob) -> PictureAnswer:
         """Do one job. Raises `PictureJobError`; cancelling ends the process."""
         async with self._turn:
-            self._keep()
+            await self._keep()
             is_done = False
             try:
                 answer = await self._answer(job)
@@ -101,6 +102,7 @@ class PictureProcess:
         if self._turn.locked():
             return
         async with self._turn:
+            await self._keep()
             with suppress(PictureJobError):
                 self._open()
             self._let_go_later()
@@ -108,7 +110,7 @@ class PictureProcess:
     async def close(self) -> None:
         """End the process; one that is needed later is another one."""
         async with self._turn:
-            self._keep()
+            await self._keep()
             await self._end()
 
     async def _answer(self, job: PictureJob) -> PictureAnswer | Failed:
@@ -153,26 +155,30 @@ class PictureProcess:
     async def _end(self) -> None:
         channel, events = self._channel, self._events
         self._channel = self._events = None
+        self._is_let_go = False
         if channel is None or events is None:
             return
         channel.kill_tree()
         await asyncio.wait([channel.exited], timeout=_END_SECONDS)
         await events.aclose()
 
-    def _keep(self) -> None:
+    async def _keep(self) -> None:
+        """Let the process live, or see it out if it was let go a moment ago."""
         if self._letting_go is not None:
             self._letting_go.cancel()
             self._letting_go = None
+        if self._is_let_go:
+            await self._end()
 
     def _let_go_later(self) -> None:
-        self._keep()
         loop = asyncio.get_running_loop()
         self._letting_go = loop.call_later(self._idle_seconds, self._let_go)
 
     def _let_go(self) -> None:
-        """Without waiting: the reader's thread sees it out, and `_open` notices."""
+        """Without waiting: the channel's thread sees it out."""
         if self._channel is not None and not self._turn.locked():
             _LOG.info("the reader of pictures had nothing to do and ends")
+            self._is_let_go = True
             self._channel.kill_tree()
 
 

@@ -170,6 +170,18 @@ async def test_a_process_without_work_ends_by_itself(tmp_path: Path) -> None:
     await process.close()
 
 
+async def test_work_that_comes_while_an_idle_process_ends_finds_another_one(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.png").write_bytes(saved(scene(), "PNG"))
+    process = PictureProcess(launcher=WorkerLauncher(log_dir=tmp_path / "log"))
+    await process.run(job(tmp_path, "a.png"))
+    for _ in range(3):
+        process._let_go()
+        assert isinstance(await process.run(job(tmp_path, "a.png")), PicturePrepared)
+    await process.close()
+
+
 async def test_a_gallerys_thumbnails_keep_no_picture_waiting(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(saved(scene().resize((800, 480)), "PNG"))

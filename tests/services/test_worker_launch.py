@@ -12,6 +12,7 @@ from dflash_desktop import paths
 from dflash_desktop.services.uv_program import find_uv
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from dflash_desktop.workers.parent import PARENT_PID_VARIABLE
+from dflash_desktop.workers.picture_limits import PICTURE_MEMORY_BYTES
 
 
 @pytest.fixture
@@ -40,6 +41,11 @@ def test_a_frozen_program_never_starts_itself(
     assert launcher.fetch().argv == (str(window.with_name(name)), "fetch")
     assert launcher.pictures().argv == (str(window.with_name(name)), "pictures")
     assert launcher.self_test().argv == (str(window.with_name(name)), "self-test")
+
+
+def test_only_the_reader_of_pictures_is_limited_from_outside(launcher: WorkerLauncher) -> None:
+    assert launcher.pictures().memory_limit_bytes == PICTURE_MEMORY_BYTES
+    assert launcher.engine().memory_limit_bytes is None
 
 
 def test_workers_get_a_clean_environment(
