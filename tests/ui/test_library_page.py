@@ -348,11 +348,12 @@ def test_an_empty_library_offers_the_next_step(qtbot: QtBot, theme: Theme) -> No
     view = LibraryView(theme=theme, report=lambda problem: problem.detail)
     qtbot.addWidget(view)
     view.show()
-    get = next(b for b in view.findChildren(QPushButton) if b.text() == "Get models")
-    assert get.isVisible()
+    buttons = {b.text(): b for b in view.findChildren(QPushButton) if b.isVisible()}
     assert not view.card.isVisible()
     with qtbot.waitSignal(view.get_requested):
-        get.click()
+        buttons["Get models"].click()
+    with qtbot.waitSignal(view.export_requested):
+        buttons["Make one from a checkpoint…"].click()
 
 
 def test_a_row_says_what_a_person_looks_for() -> None:

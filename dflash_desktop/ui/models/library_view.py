@@ -44,7 +44,8 @@ class LibraryView(QWidget):
 
     Signals: `search_changed(words, SortOrder)`, `model_chosen(id)`, `folder_chosen(path)` to be
     added, `gguf_chosen(path)` to be imported, `paths_dropped(paths)` of which it is not known yet
-    what they are, `add_cancelled`, `get_requested`, `look_requested` to read the disk again.
+    what they are, `add_cancelled`, `get_requested`, `export_requested` to make one from a
+    checkpoint, `look_requested` to read the disk again.
     `importing` is the part about an import, with signals of its own.
     """
 
@@ -55,6 +56,7 @@ class LibraryView(QWidget):
     paths_dropped = Signal(tuple)
     add_cancelled = Signal()
     get_requested = Signal()
+    export_requested = Signal()
     look_requested = Signal()
 
     def __init__(
@@ -182,6 +184,11 @@ class LibraryView(QWidget):
         self._import = Button("Import a GGUF file…", theme=self._theme, icon=IconName.FILE_TEXT)
         self._import.clicked.connect(self.choose_gguf)
         self.show_importing(False)
+        self._export = Button(
+            "Make one from a checkpoint…", theme=self._theme, icon=IconName.HAMMER
+        )
+        self._export.setToolTip("For models and drafts that nobody has converted")
+        self._export.clicked.connect(self.export_requested)
         self._add = Button("Add a folder…", theme=self._theme, icon=IconName.FOLDER_OPEN)
         self._add.clicked.connect(self.choose_folder)
         self.clear_adding()
@@ -197,7 +204,7 @@ class LibraryView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP_MEDIUM)
         column.addLayout(top)
-        column.addLayout(FlowRow(self._add, self._import))
+        column.addLayout(FlowRow(self._add, self._import, self._export))
         column.addWidget(self._problem)
         column.addWidget(self._adding)
         column.addWidget(self.importing)

@@ -69,6 +69,7 @@ class ModelsPane(PageColumn):
         self._more.clicked.connect(self._on_more_clicked)
         self.library = LibraryView(theme=theme, report=report)
         self.library.get_requested.connect(self.get_requested)
+        self.library.export_requested.connect(self.export_requested)
         # Once the card has grown by what there is to read.
         self.library.card.asks_for_view.connect(
             lambda: QTimer.singleShot(0, self.library.card, self._show_card)
@@ -83,13 +84,8 @@ class ModelsPane(PageColumn):
         self.own_pair_form = OwnPairForm(theme=theme, report=report)
         get = Button("Get more models", theme=theme, icon=IconName.DOWNLOAD)
         get.clicked.connect(self.get_requested)
-        export = Button("Make from a checkpoint…", theme=theme, kind=ButtonKind.QUIET)
-        export.show_icon(IconName.HAMMER)
-        export.setToolTip("Exports a model or a draft that is published as a checkpoint only")
-        export.clicked.connect(self.export_requested)
         heading = QHBoxLayout()
         heading.addWidget(Label("Models", role=TextRole.HEADING), 1)
-        heading.addWidget(export)
         heading.addWidget(get)
         self.column.addLayout(heading)
         self.column.addWidget(
