@@ -79,6 +79,8 @@ def uv_environment(
         for name, value in pip_settings().items()
         if name in _UV_VARIABLES
     }
+    if "UV_FIND_LINKS" in told:  # pip has blanks between several of them, uv commas
+        told["UV_FIND_LINKS"] = ",".join(told["UV_FIND_LINKS"].split())
     return {
         **told,
         "UV_SYSTEM_CERTS": "1",

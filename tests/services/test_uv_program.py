@@ -53,12 +53,12 @@ def test_what_was_told_to_uv_itself_goes_before_pips_settings(
     monkeypatch.setattr(
         uv_program,
         "pip_settings",
-        lambda: {"index-url": "https://pip.example.com", "find-links": "/srv/wheels"},
+        lambda: {"index-url": "https://pip.example.com", "find-links": "/srv/wheels /srv/more"},
     )
     base = {"UV_DEFAULT_INDEX": "https://uv.example.com", "UV_OFFLINE": "1", "VIRTUAL_ENV": "x"}
     env = uv_environment(base, cache_dir=tmp_path / "cache", python_dir=tmp_path / "python")
     assert env["UV_DEFAULT_INDEX"] == "https://uv.example.com"
-    assert env["UV_FIND_LINKS"] == "/srv/wheels"
+    assert env["UV_FIND_LINKS"] == "/srv/wheels,/srv/more"
     assert env["UV_CACHE_DIR"] == str(tmp_path / "cache")
     assert "UV_OFFLINE" not in env
     assert "VIRTUAL_ENV" not in env
