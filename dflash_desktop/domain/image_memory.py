@@ -63,11 +63,11 @@ def memory_words(memory: ImageMemory, *, usable_bytes: int | None) -> str:
     """One line: what it needs, of what there is."""
     needed = format_bytes(memory.needed_bytes)
     if usable_bytes is None:
-        return f"About {needed} of memory."
+        return f"Takes about {needed} of memory."
     there = format_bytes(usable_bytes)
     if memory.needed_bytes > usable_bytes:
-        return f"About {needed} of memory, more than the {there} that are there."
-    return f"About {needed} of the {there} of memory that are there."
+        return f"Takes about {needed} of memory; only {there} are there."
+    return f"Takes about {needed} of {there} of memory."
 
 
 def parts_words(memory: ImageMemory) -> str:

@@ -65,6 +65,6 @@ def test_a_larger_picture_takes_more_and_what_is_not_known_is_said() -> None:
 
 def test_the_line_says_when_it_is_more_than_there_is() -> None:
     memory = image_memory(MODEL, width=512, height=512, precision="", runs_on_cpu=True)
-    assert "more than the" in memory_words(memory, usable_bytes=1)
-    assert "of memory that are there" in memory_words(memory, usable_bytes=10**12)
+    assert "only 1.00 MB are there" in memory_words(memory, usable_bytes=10**6)
+    assert memory_words(memory, usable_bytes=10**12).endswith("of 1.00 TB of memory.")
     assert memory_words(memory, usable_bytes=None).endswith("of memory.")

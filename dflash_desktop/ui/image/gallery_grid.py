@@ -200,7 +200,7 @@ class GalleryGrid(QListView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Spread the columns over the width."""
-        width = self.viewport().width()
+        width = self.viewport().width() - 1  # a row that is as wide as the view is broken
         columns = max(1, (width + GAP_MEDIUM) // _CELL_PX)
         self.setGridSize(QSize(max(_CELL_PX, width // columns), _CELL_PX))
         super().resizeEvent(event)

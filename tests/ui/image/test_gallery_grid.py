@@ -140,3 +140,14 @@ def test_a_mask_is_white_where_it_was_painted(grid: GalleryGrid, theme: Theme) -
     assert QImage.fromData(canvas.png()).pixelColor(60, 50).red() == 0
     canvas.undo()
     assert QImage.fromData(canvas.png()).pixelColor(60, 50).red() == 255
+
+
+@pytest.mark.parametrize("width", [480, 597, 598, 599, 600, 700, 901])
+def test_as_many_columns_as_fit_share_the_width(grid: GalleryGrid, width: int) -> None:
+    grid.pictures.show_entries(tuple(entry(number) for number in range(40)))
+    grid.resize(width, 500)
+    grid.show()
+    QApplication.processEvents()
+    tops = [grid.visualRect(grid.pictures.index(row, 0)).top() for row in range(40)]
+    columns = tops.count(tops[0])
+    assert columns == (grid.viewport().width() - 1 + 12) // 160
