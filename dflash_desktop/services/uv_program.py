@@ -21,9 +21,6 @@ from dflash_desktop.services.worker_launch import engine_program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PYTHONS: Final = ("3.12", "3.13", "3.11")
-"""For which the locks are made; the first that is here is taken."""
-
 _PIP_LINE: Final = re.compile(r"(?:global|install|user|site|:env:)\.?([a-z-]+)=(.+)")
 _PIP_SECONDS: Final = 20.0
 _UV_VARIABLES: Final = {

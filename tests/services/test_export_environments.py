@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import psutil
@@ -12,6 +13,7 @@ import pytest
 from dflash_desktop.domain.export_environment import EnvironmentStage, EnvironmentState
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services import export_install
+from dflash_desktop.services.child_run import ChildEnd
 from dflash_desktop.services.install_lock import InstallLock
 from tests.fakes.export_tools import MODULE, environments, use_index, write_locks
 from tests.fakes.library_world import app_paths
@@ -288,3 +290,24 @@ async def test_a_platform_without_locks_is_told(home: Path, tmp_path: Path) -> N
     tools = environments(home, locks_dir=tmp_path / "none")
     assert await refusal(tools) == "export_platform_unsupported"
     assert await refusal(tools, "development") == "export_platform_unsupported"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the index has it without CUDA")
+async def test_where_the_index_lacks_pytorch_without_cuda_uv_is_asked_where_it_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installs: list[tuple[str, ...]] = []
+
+    async def run(argv: tuple[str, ...], **options: object) -> ChildEnd:
+        if "install" not in argv:
+            return ChildEnd(0, '{"fault": "", "packages": []}', "")
+        installs.append(argv)
+        lacks = "there is no version of torch==2.13.0+cpu and you require torch==2.13.0+cpu"
+        return ChildEnd(0, "", "") if len(installs) == 2 else ChildEnd(1, "", lacks)
+
+    monkeypatch.setattr(export_install, "run_to_end", run)
+    await environments(home).install(ID)
+
+    ordinary, other = installs
+    assert other == (*ordinary, "--torch-backend", "cpu")
+    assert "--require-hashes" in ordinary
