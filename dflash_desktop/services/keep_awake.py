@@ -11,7 +11,7 @@ from typing import Final
 
 _log = logging.getLogger(__name__)
 
-_WHY: Final = "A model is being downloaded"
+_WHY: Final = "A model is being downloaded or exported"
 
 if sys.platform == "win32":
     import ctypes
@@ -92,4 +92,4 @@ else:
         def _complain(self, why: str) -> None:
             if not self._has_complained:
                 self._has_complained = True
-                _log.info("the machine may fall asleep during a download: %s", why)
+                _log.info("the machine may fall asleep during long work: %s", why)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 _SIZE: Final = (860, 600)
-_NAMES_WIDTH: Final = 220
+_NAMES_WIDTH: Final = 260
 _WORDS: Final = (
     "This is everything that the report holds; nothing is sent. Your name, your folders, tokens "
     "and addresses are masked, and no conversation, setting or picture is in it. Read it, save "

@@ -85,6 +85,22 @@ def talk() -> None:
     out.flush()
 
 
+def burn(seconds: float = 15.0) -> None:
+    """All cores at work, and a log that never rests."""
+    until = time.monotonic() + seconds
+    workers = [child for _ in range((os.cpu_count() or 2) - 1) if (child := os.fork())]
+    is_worker = len(workers) < (os.cpu_count() or 2) - 1
+    told_at = 0.0
+    while (now := time.monotonic()) < until:
+        sum(number * number for number in range(2000))
+        if not is_worker and now - told_at > 0.005:
+            told_at = now
+            print(f"layer {now:.3f}: quantizing ▉▉▊ the weights of a long name", flush=True)  # noqa: T201
+    os._exit(0) if is_worker else None
+    for worker in workers:
+        os.waitpid(worker, 0)
+
+
 def fail() -> None:
     """Ends badly, with the exporter's own report."""
     failed = {"failed": {"code": "draft_not_supported", "raw": "ValueError: no"}}
@@ -104,6 +120,7 @@ WAYS = {
     "daemons": daemons,
     "stubborn": stubborn,
     "talk": talk,
+    "burn": burn,
     "fail": fail,
 }
 

@@ -60,6 +60,7 @@ class ExportWorld:
         self.pairs = AddedPairs()
         self.library = ModelLibrary(paths=self.paths)
         self.limit_bytes: int | None = None
+        self.fetch: ExportFetch | None = None
         self._tools = tools or FakeEnvironments(root / "tools")
         self._opened: list[Exports] = []
 
@@ -73,7 +74,7 @@ class ExportWorld:
             paths=self.paths,
             environments=cast("ExportEnvironments", self._tools),
             guard=ExportGuard(launcher=WorkerLauncher(log_dir=self.paths.log_dir)),
-            fetch=cast("ExportFetch", None),
+            fetch=cast("ExportFetch", self.fetch),
             finish=finish,
             limit_bytes=lambda: self.limit_bytes,
         )
