@@ -167,10 +167,7 @@ class ImageStudio:
 
     async def _make(self, item: QueuedPicture) -> None:
         self._change(item.id, phase=QueuePhase.LOADING)
-        # Making is watched like loading: the last step takes memory that no step before took.
-        work = self._work = asyncio.create_task(
-            self._guard.watch(self._made(item), stop=self._engine.stop)
-        )
+        work = self._work = asyncio.create_task(self._watched(item))
         try:
             await asyncio.wait({work})
         finally:
@@ -194,6 +191,10 @@ class ImageStudio:
                 asyncio.get_running_loop().call_exception_handler(
                     {"message": "a picture failed", "exception": error, "task": work}
                 )
+
+    async def _watched(self, item: QueuedPicture) -> MadePicture | None:
+        # Making is watched like loading: the last step takes memory that no step before took.
+        return await self._guard.watch(self._made(item), stop=self._engine.stop)
 
     async def _made(self, item: QueuedPicture) -> MadePicture | None:
         for tries_left in reversed(range(_TRIES)):

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -167,3 +168,29 @@ async def test_memory_that_runs_out_stops_the_picture_in_words(room: Room, tmp_p
     assert failed.problem is not None
     assert failed.problem.code == "memory_running_out"
     assert "draft" not in failed.problem.advice
+
+
+async def test_cancelling_before_the_model_is_there_makes_nothing(room: Room) -> None:
+    (waiting,) = room.studio.order(LONG, room.model)
+    await asyncio.sleep(0)  # it has begun, and the engine is on its way
+    await room.studio.cancel(waiting.id)
+    await room.studio.idle()
+    assert room.studio.queue() == ()
+    room.studio.order(REQUEST, room.model)
+    await room.studio.idle()
+    assert [p.recipe.steps for p in room.made] == [REQUEST.steps]
+
+
+async def test_an_engine_that_dies_fails_the_picture_and_the_next_one_is_made(room: Room) -> None:
+    room.studio.order(LONG, room.model)
+    await until(lambda: any(i.done_steps > 2 for i in room.studio.queue()))
+    process_id = room.engine.process_id
+    assert process_id is not None
+    psutil.Process(process_id).kill()
+    await room.studio.idle()
+    (failed,) = room.studio.queue()
+    assert failed.problem is not None
+    assert failed.problem.code == "engine_crashed"
+    room.studio.order(REQUEST, room.model)
+    await room.studio.idle()
+    assert len(room.made) == 1
