@@ -17,6 +17,7 @@ from dflash_desktop.domain.ovms_log import LogReading, LogVerdict
 from dflash_desktop.domain.pair_contract import Finding, Verdict, Weight, verdict_of
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.domain.shell_words import Shell, command_line, shells_of
+from dflash_desktop.workers.model_folder import has_own_head
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -89,6 +90,8 @@ async def run(args: Namespace, context: CommandContext) -> OvmsResult:
     from dflash_desktop.services.ovms_setup import write_ovms_files
 
     target, draft = chosen_models(args, context)
+    if draft == target and has_own_head(target):
+        raise AppError(_OWN_HEAD)
     if draft is None:
         raise AppError(_NO_DRAFT)
     findings = await asyncio.to_thread(check_folders, target, draft)
@@ -185,6 +188,13 @@ _NO_DRAFT = Problem(
     code="draft_missing",
     headline="Only a target was named.",
     advice="Name the draft, too, or the id of a pair: dflash-desktop ovms TARGET DRAFT",
+)
+
+_OWN_HEAD = Problem(
+    code="own_head_not_served",
+    headline="This pair's draft is the target's own head (MTP).",
+    advice="Whether OpenVINO Model Server drafts with it was not tried, so no files are written. "
+    "Name a DFlash draft: dflash-desktop ovms TARGET DRAFT",
 )
 
 

@@ -24,6 +24,7 @@ from dflash_desktop.domain.repair_plan import (
 from dflash_desktop.domain.rt_info_edit import RtInfoEditError
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.model_inspection import (
+    inspect_draft,
     inspect_model,
     inspect_tokenizer_again,
     installed_runtime,
@@ -71,8 +72,8 @@ class ModelRepair:
         """
         folders = {Subject.TARGET: target_dir, Subject.DRAFT: draft_dir or target_dir}
         models = {Subject.TARGET: inspect_model(target_dir)}
-        if draft_dir is not None:
-            models[Subject.DRAFT] = inspect_model(draft_dir)
+        if (draft := inspect_draft(target_dir, draft_dir)) is not None:
+            models[Subject.DRAFT] = draft
         before = _findings(models)
         checkpoint = None if checkpoint_dir is None else inspect_model(checkpoint_dir).config
         plan = plan_repair(

@@ -15,6 +15,7 @@ from dflash_desktop.services.model_inspection import check_folders
 from dflash_desktop.services.model_manifest import utc_now
 from dflash_desktop.services.pair_library import check_pair_folders
 from dflash_desktop.services.pair_memory import pair_sizes
+from dflash_desktop.services.repair import ModelRepair
 from dflash_desktop.workers.model_folder import fingerprint, weight_bytes
 from tests.fakes.vision_models import KINDS, vision_pair
 
@@ -84,3 +85,12 @@ def test_the_part_that_sees_and_the_head_are_counted_where_they_are_used(tmp_pat
     )
     assert twice.vision_bytes - once.vision_bytes == alone.vision_bytes
     assert once.vision_bytes > 500_000_000
+
+
+def test_nothing_is_repaired_as_a_draft_where_the_draft_is_the_targets_own_head(
+    tmp_path: Path,
+) -> None:
+    target = vision_pair(tmp_path, "qwen3_5").target_dir
+    outcome = ModelRepair(added_dir=tmp_path / "added").repair(target, target)
+    assert outcome.changed == ()
+    assert verdict_of(outcome.findings_after) is not Verdict.BLOCKED

@@ -61,7 +61,9 @@ def folder_facts(
     """
     known = {} if models is None else models
     draft = "none: the target answers alone"
-    if pair.draft_dir is not None:
+    if pair.uses_own_head:
+        draft = "the target's own head (MTP)"
+    elif pair.draft_dir is not None:
         draft = _model_words(known.get(pair.draft_dir), pair.draft_dir, draft_bytes)
     target = known.get(pair.target_dir)
     facts = [
