@@ -8,14 +8,13 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from dflash_desktop.domain.made_picture import PictureRecipe
-from dflash_desktop.domain.model_facts import parse_version
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.picture_queue import QueuedPicture, QueuePhase
 from dflash_desktop.domain.picture_request import MAX_COUNT, MAX_SEED, checked_request
-from dflash_desktop.domain.problems import AppError, CancelledByPersonError, Problem, Remedy
+from dflash_desktop.domain.problems import AppError, CancelledByPersonError
 from dflash_desktop.services.memory_guard import MemoryGuard
-from dflash_desktop.services.model_inspection import installed_runtime
+from dflash_desktop.services.picture_recipe import recipe_of
+from dflash_desktop.services.studio_problems import bad_count, too_large
 from dflash_desktop.workers.protocol import LoadProgress, PictureMade, PictureStep
 
 if TYPE_CHECKING:
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.devices import Device
     from dflash_desktop.domain.image_models import ImageModel
-    from dflash_desktop.domain.made_picture import MadePicture, Pixels
+    from dflash_desktop.domain.made_picture import MadePicture, PictureRecipe, Pixels
     from dflash_desktop.domain.picture_request import PictureRequest
+    from dflash_desktop.domain.problems import Problem
     from dflash_desktop.services.engine import Engine
 
 _TRIES: Final = 3
@@ -100,7 +100,7 @@ class ImageStudio:
     ) -> tuple[QueuedPicture, ...]:
         """Ask for pictures, each with a seed one above the last. Raises `AppError` before any."""
         if not 1 <= count <= MAX_COUNT:
-            raise AppError(_bad_count(count))
+            raise AppError(bad_count(count))
         checked = checked_request(request, model)
         order = next(self._numbers)
         items = tuple(
@@ -242,7 +242,7 @@ class ImageStudio:
                         made = event
         if made is None or made.pixels is None:
             return None
-        recipe = _recipe(item, device_name)
+        recipe = recipe_of(item, device_name)
         return await asyncio.to_thread(
             self._gallery.add, made.pixels, recipe, seconds=made.seconds
         )
@@ -269,7 +269,7 @@ class ImageStudio:
     def _fail(self, item: QueuedPicture, problem: Problem) -> None:
         """Show why, and drop the rest of the order: it would fail in the same way."""
         if problem.code == "memory_running_out":
-            problem = _too_large(item.model, problem)
+            problem = too_large(item.model, problem)
         self._queue = [
             one
             for one in self._queue
@@ -296,48 +296,3 @@ class ImageStudio:
     def _tell(self) -> None:
         for listener in tuple(self._listeners):
             listener()
-
-
-def _recipe(item: QueuedPicture, device_name: str) -> PictureRecipe:
-    request = item.request
-    return PictureRecipe(
-        prompt=request.prompt,
-        negative_prompt=request.negative_prompt,
-        width=request.width,
-        height=request.height,
-        steps=request.steps,
-        guidance=request.guidance,
-        seed=request.seed,
-        model_id=item.model.id,
-        model_title=item.model.title,
-        kind=item.model.kind,
-        runtime=_runtime(),
-        device_name=device_name,
-        strength=None if request.source is None else request.strength,
-        source_id=item.source_id,
-        has_mask=request.mask is not None,
-    )
-
-
-def _runtime() -> str:
-    version = parse_version(installed_runtime() or "")
-    return "" if version is None else ".".join(str(part) for part in version)
-
-
-def _bad_count(count: int) -> Problem:
-    return Problem(
-        code="picture_count",
-        headline=f"{count} pictures cannot be asked for at once.",
-        advice=f"Choose between 1 and {MAX_COUNT}.",
-    )
-
-
-def _too_large(model: ImageModel, problem: Problem) -> Problem:
-    return Problem(
-        code=problem.code,
-        headline="This was stopped: the machine was about to run out of memory.",
-        advice=f"Choose a smaller size, close other programs, or take a smaller model than "
-        f"{model.title}.",
-        detail=problem.detail,
-        remedies=(Remedy.CHOOSE_MODEL,),
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -74,7 +73,7 @@ class GalleryPresenter:
         pane.grid.use_shelf(self.shelf)
         self._ends = [store.subscribe(self.refresh), studio.subscribe_made(self._on_made)]
         self._connect()
-        self._tasks.start(self._begin(thumbnails_dir))
+        self._tasks.start(self._begin())
 
     def refresh(self) -> None:
         """Read the folder again."""
@@ -166,11 +165,10 @@ class GalleryPresenter:
         self._pane.show_entries(entries)
         self._on_count(bool(entries))
 
-    async def _begin(self, thumbnails_dir: Path) -> None:
+    async def _begin(self) -> None:
         """Show what there is, and forget the small ones of what is gone."""
         await self._refresh()
-        ids = {entry.id for entry in self._entries}
-        await asyncio.to_thread(_remove_others, thumbnails_dir, ids)
+        await self.shelf.forget_others({entry.id for entry in self._entries})
 
     async def _with_store(self, work: Callable[[], _T]) -> _T:
         """In a thread, one after the other: the store remembers what it has read."""
@@ -300,13 +298,6 @@ class GalleryPresenter:
     async def _describe(self, picture_id: str, text: str) -> None:
         await self._with_store(lambda: self._store.describe(picture_id, text))
         await self._refresh()
-
-
-def _remove_others(folder: Path, ids: set[str]) -> None:
-    for file in folder.glob("*.png"):
-        if file.stem not in ids:
-            with suppress(OSError):  # another window made or removed it
-                file.unlink()
 
 
 def _shown_picture(entry: GalleryEntry) -> ShownPicture:

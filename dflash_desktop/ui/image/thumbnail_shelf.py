@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
+from contextlib import suppress
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -81,6 +83,10 @@ class ThumbnailShelf(QObject):
         """The file of a small picture; it may not be there."""
         return self._folder / f"{picture_id}.png"
 
+    async def forget_others(self, ids: set[str]) -> None:
+        """Remove the small pictures of what is no longer in the gallery."""
+        await asyncio.to_thread(_remove_others, self._folder, ids)
+
     async def close(self) -> None:
         """Make no more, and wait for the one that is being made."""
         self._turn.stop()
@@ -127,3 +133,10 @@ class ThumbnailShelf(QObject):
                 self.arrived.emit(picture_id)
             else:
                 self._keep(picture_id, pixmap)
+
+
+def _remove_others(folder: Path, ids: set[str]) -> None:
+    for file in folder.glob("*.png"):
+        if file.stem not in ids:
+            with suppress(OSError):  # another window made or removed it
+                file.unlink()
