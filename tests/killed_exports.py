@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from dflash_desktop.services.export_guard import MARK_VARIABLE
+from dflash_desktop.services.export_journal import known_export_ids
 from dflash_desktop.services.model_store import own_models
 from tests.fakes.export_world import ExportWorld
 from tests.fakes.fake_exporter import HOW_VARIABLE
@@ -47,6 +48,7 @@ def kill_exports(folder: Path, *, kills: int, longest_seconds: float, seed: int)
     half: list[str] = []
     done_kills = kept = strays = 0
     slowest = 0.0
+    ids: frozenset[str] = frozenset()  # others may export on this machine, too
     while done_kills < kills:
         process = _start(folder)
         try:
@@ -58,7 +60,8 @@ def kill_exports(folder: Path, *, kills: int, longest_seconds: float, seed: int)
         else:
             _undo(folder)  # it came to its end: the next one shall have something to kill
         killed_at = time.monotonic()
-        while (alive := _marked()) and time.monotonic() - killed_at < _GONE_SECONDS:
+        ids |= known_export_ids(paths.exports_dir)
+        while (alive := _marked(ids)) and time.monotonic() - killed_at < _GONE_SECONDS:
             time.sleep(0.02)
         slowest = max(slowest, time.monotonic() - killed_at)
         strays += alive
@@ -109,11 +112,11 @@ def _is_whole(folder: Path) -> bool:
     return {"openvino_model.xml", "openvino_model.bin", "config.json", "README.md"} <= names
 
 
-def _marked() -> int:
+def _marked(ids: frozenset[str]) -> int:
     count = 0
     for process in psutil.process_iter():
         try:
-            is_one = MARK_VARIABLE in process.environ()
+            is_one = process.environ().get(MARK_VARIABLE) in ids
             count += is_one and process.status() != psutil.STATUS_ZOMBIE
         except psutil.Error:
             continue
