@@ -91,7 +91,7 @@ def choices_for(
         context_tokens=min(context_tokens, pin.context_tokens),  # it knows no longer ones
     )
     fitting = [one for one in ranked if one.verdict is not Verdict.TOO_BIG]
-    best = [one for one in fitting if _can_converse(one.pair)][:_BEST_SHOWN]
+    best = _best([one for one in fitting if _can_converse(one.pair)])
     usable = pool.usable_bytes
     cards = [
         choice_content(one, usable_bytes=usable, is_installed=is_installed(one.pair))
@@ -128,8 +128,21 @@ def _can_converse(pair: CataloguePair) -> bool:
     return not pair.target.is_base and pair.target.kind is not ModelKind.IMAGE
 
 
+def _best(ranked: list[Recommendation]) -> list[Recommendation]:
+    """The first three, or two and the first without a content label, so that one can be marked."""
+    best = ranked[:_BEST_SHOWN]
+    if any(_is_plain(one) for one in best):
+        return best
+    plain = next((one for one in ranked if _is_plain(one)), None)
+    return best if plain is None else [*best[: _BEST_SHOWN - 1], plain]
+
+
+def _is_plain(one: Recommendation) -> bool:
+    return one.runnable and not one.pair.target.content_label
+
+
 def _first_runnable(best: list[Recommendation]) -> str:
     """What is marked at first: people choose what has a content label themselves."""
     runnable = [one for one in best if one.runnable]
-    plain = [one for one in runnable if not one.pair.target.content_label]
+    plain = [one for one in runnable if _is_plain(one)]
     return next((one.pair.id for one in (*plain, *runnable)), STARTER_PAIR_ID)

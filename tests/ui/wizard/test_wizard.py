@@ -140,7 +140,7 @@ async def test_cards_say_whose_speed_it_is_and_what_is_in_it(world: SetupWorld) 
     assert marked.pair_id == QWEN  # what has a content label is chosen by people, never for them
     assert "measured by others on Arc 130V, not on this machine" in words
     assert "uncensored" in words
-    assert "target 5.70 GB" in words
+    assert "target 8.10 GB" in words
 
 
 async def test_a_shorter_context_leaves_more_room_at_once(world: SetupWorld) -> None:
