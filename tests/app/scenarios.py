@@ -517,7 +517,8 @@ def main() -> int:
     closed_at = 0.0
     real_run = Program.run
 
-    def fake(*, log_dir: Path) -> FakeLauncher:
+    def fake(*, log_dir: Path, is_network_off: Callable[[], bool]) -> FakeLauncher:
+        assert not is_network_off()  # the fake engine does not ask
         if act is frozen_without_its_engine:
             return LauncherWithoutEngine(script=script, log_dir=log_dir)
         return FakeLauncher(script=script, log_dir=log_dir)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout
 
 from dflash_desktop.ui.colours import ColourRole
-from dflash_desktop.ui.export.run_words import contract_look, pair_look
+from dflash_desktop.ui.export.result_words import contract_look, pair_look
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.pair.icon_line import IconLine
 from dflash_desktop.ui.pair.words import breakable
