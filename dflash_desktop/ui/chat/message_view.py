@@ -62,7 +62,8 @@ class QuestionView(QWidget):
         keeps_its_place = self._copy.sizePolicy()
         keeps_its_place.setRetainSizeWhenHidden(True)
         self._copy.setSizePolicy(keeps_its_place)
-        self._copy.setHidden(is_blank)
+        if is_blank:  # to show it before it has a parent would open a window
+            self._copy.hide()
         head = QHBoxLayout()
         head.setContentsMargins(BLEED_PX, 0, BLEED_PX, 0)
         head.addWidget(Label("You", role=TextRole.STRONG), 1)
