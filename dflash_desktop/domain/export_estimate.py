@@ -16,9 +16,9 @@ from dflash_desktop.domain.units import format_bytes
 if TYPE_CHECKING:
     from dflash_desktop.domain.checkpoint import Checkpoint
 
-_TOOLS_BYTES: Final = 630_000_000
+_TOOLS_BYTES: Final = 660_000_000
 """torch, transformers, optimum-intel and OpenVINO, imported, before any weight."""
-_VISION_TOOLS_BYTES: Final = 300_000_000
+_VISION_TOOLS_BYTES: Final = 200_000_000
 """Picture processors, and three or four graphs traced in place of one."""
 _GRAPH_BYTES: Final = 12_000_000
 """Of XML and small files, beside the weights; a tokenizer has as much again."""

@@ -57,7 +57,7 @@ async def test_a_pair_is_exported_in_the_targets_environment(tmp_path: Path) -> 
 
     assert plan.environment_id == "transformers-4.57"
     assert plan.verdict is ExportVerdict.FITS
-    assert "630 MB for the tools" in plan.peak_formula
+    assert "660 MB for the tools" in plan.peak_formula
     assert not plan.warnings
 
 

@@ -1,0 +1,94 @@
+"""The memory that a plan promises, against what real exports took.
+
+tests/data/exports/memory.jsonl is what `tests/perf/export_memory.py` wrote on a quiet machine.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from dflash_desktop.domain.checkpoint import Checkpoint
+from dflash_desktop.domain.export_estimate import (
+    ExportEstimate,
+    estimate_export,
+    largest_likely_bytes,
+)
+from dflash_desktop.domain.export_recipes import Recipe
+from dflash_desktop.domain.export_request import WeightFormat
+
+TABLE = Path(__file__).parents[1] / "data" / "exports" / "memory.jsonl"
+RECIPES = {"draft": Recipe.DRAFT, "vision": Recipe.VISION_TARGET, "text": Recipe.TEXT_TARGET}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One line of the table."""
+
+    shape: str
+    weight_format: str
+    parameters: int
+    checkpoint_bytes: int
+    largest_tensor_values: int
+    is_calibration: bool
+    tree_bytes: int
+    process_bytes: int
+    output_bytes: int
+    temporary_bytes: int
+    seconds: float
+
+    @property
+    def id(self) -> str:
+        return f"{self.shape} {self.weight_format}"
+
+    @property
+    def peak_bytes(self) -> int:
+        """The tree's, sampled, may miss a short moment that the process itself remembers."""
+        return max(self.tree_bytes, self.process_bytes)
+
+    def estimate(self) -> ExportEstimate:
+        recipe = RECIPES[self.shape.split(":")[0]]
+        checkpoint = Checkpoint(
+            name="measured",
+            architectures=("DFlashDraftModel",) if recipe.is_draft else ("Qwen3ForCausalLM",),
+            parameters=self.parameters,
+            largest_tensor_values=self.largest_tensor_values,
+            weights_bytes=self.checkpoint_bytes,
+        )
+        return estimate_export(
+            checkpoint,
+            recipe,
+            WeightFormat(self.weight_format),
+            group_size=64,
+            all_layers=recipe.is_draft,
+        )
+
+
+ROWS = [Measured(**json.loads(line)) for line in TABLE.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+def test_the_estimate_is_within_a_quarter_of_the_measured_peak(row: Measured) -> None:
+    estimate = row.estimate()
+
+    assert estimate.peak_bytes == pytest.approx(row.peak_bytes, rel=0.25)
+    assert largest_likely_bytes(estimate.peak_bytes) > row.peak_bytes
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+def test_the_disk_is_enough(row: Measured) -> None:
+    estimate = row.estimate()
+
+    needed = row.output_bytes + row.temporary_bytes
+    promised = estimate.output_bytes + estimate.temporary_bytes
+    assert needed < promised * 1.05
+    assert estimate.output_bytes == pytest.approx(row.output_bytes, rel=0.1, abs=20_000_000)
+
+
+def test_the_table_has_enough_of_both_kinds() -> None:
+    assert sum(row.is_calibration for row in ROWS) >= 6
+    assert sum(not row.is_calibration for row in ROWS) >= 3
+    assert {row.shape.split(":")[0] for row in ROWS} == set(RECIPES)
