@@ -61,6 +61,7 @@ async def run_self_test(
     processes = (
         await _says_hello("process.engine", "engine", launcher.engine()),
         await _says_hello("process.fetch", "fetch", launcher.fetch()),
+        await _says_hello("process.guard", "guard", launcher.guard()),
         await _says_hello("process.pictures", "pictures", launcher.pictures()),
         await _probe(launcher.probe()),
     )

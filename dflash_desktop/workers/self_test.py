@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.self_check import SelfCheck, all_passed
 from dflash_desktop.workers.hub_http import http_client
+from dflash_desktop.workers.no_internet import forbid_internet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +53,7 @@ def main() -> None:
     """Print one JSON object, or with `--text` a line for each check; 1 if one of them failed."""
     # As in every worker: nothing of OpenVINO may find the package that reports its import.
     sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]  # what import checks
+    forbid_internet()
     checks = run_checks()
     passed = all_passed(checks)
     if "--text" in sys.argv:
