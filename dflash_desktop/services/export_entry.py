@@ -76,6 +76,19 @@ class ExportEntry:
         )
         self.tell()
 
+    def forget_what_is_gone(
+        self, is_still_done: Callable[[StoredExport, ExportStep], bool]
+    ) -> None:
+        """Stages are done again from the first whose work somebody removed. Blocking."""
+        stored = self.stored
+        for index, step in enumerate(stored.plan.steps):
+            if step.name not in stored.done:
+                return
+            if not is_still_done(stored, step):
+                kept = tuple(one.name for one in stored.plan.steps[:index])
+                self.stored = replace(stored, done=kept, seconds=stored.seconds[:index])
+                return
+
     def progress(self, share: float | None, detail: str) -> None:
         """How far the running stage is."""
         seconds = self.stage_seconds()

@@ -185,7 +185,7 @@ class Exports:
         """All stages that are not done. Raises nothing but its cancellation."""
         try:
             await self._stages.end_strays(entry.stored)
-            await asyncio.to_thread(self._forget_what_is_gone, entry)
+            await asyncio.to_thread(entry.forget_what_is_gone, self._stages.is_still_done)
             for step in entry.stored.plan.steps:
                 if step.name in entry.stored.done:
                     continue
@@ -210,19 +210,6 @@ class Exports:
             await self._keeping.keep(entry)
 
         return StageTelling(entry.progress, entry.log, entry.memory, entry.notice, keep)
-
-    def _forget_what_is_gone(self, entry: ExportEntry) -> None:
-        """Stages are done again from the first whose work somebody removed."""
-        stored = entry.stored
-        for index, step in enumerate(stored.plan.steps):
-            if step.name not in stored.done:
-                return
-            if not self._stages.is_still_done(stored, step):
-                kept = [s.name for s in stored.plan.steps[:index]]
-                entry.stored = replace(
-                    stored, done=tuple(kept), seconds=stored.seconds[: len(kept)]
-                )
-                return
 
     async def _finish(self, entry: ExportEntry) -> None:
         await self._stages.discard(entry.stored)
