@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
-from dflash_build import icons, layout, linux_files, system_packages
+from dflash_build import appimage, icons, layout, linux_files, system_packages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,3 +84,42 @@ def test_what_a_folder_links_to_and_does_not_hold_is_found(tmp_path: Path) -> No
     assert "libc.so.6" in found
     (tmp_path / "libc.so.6").touch()
     assert "libc.so.6" not in system_packages.linked_libraries(tmp_path)
+
+
+@pytest.mark.skipif(find_spec("PySide6") is None, reason="Qt draws the icons")
+def test_an_appimage_is_laid_out_whole_and_starts_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / NAME
+    (folder / "_internal").mkdir(parents=True)
+    program = folder / NAME
+    program.write_text('#!/bin/sh\necho "started with $*"\n', encoding="utf-8")
+    program.chmod(0o755)
+    tool = tmp_path / "bin" / "appimagetool"
+    tool.parent.mkdir()
+    # What the real one refuses to work without, and then the file that it would make.
+    tool.write_text(
+        '#!/bin/sh\ncd "$2" && [ -x AppRun ] && [ -f *.desktop ] && [ -f .DirIcon ] '
+        '&& touch "$3"\n',
+        encoding="utf-8",
+    )
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tool.parent), prepend=":")
+    made = appimage.write(folder, tmp_path, "made")
+    assert made.is_file()
+    assert made.suffix == ".AppImage"
+    done = subprocess.run(
+        [str(tmp_path / "AppDir" / "AppRun"), "a file"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "started with a file\n"
+
+
+def test_without_appimagetool_the_build_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="appimagetool is not on the PATH"):
+        appimage.write(tmp_path, tmp_path, "made")
