@@ -1,6 +1,6 @@
 """The memory that a plan promises, against what real exports took.
 
-tests/data/exports/memory.jsonl is what `tests/perf/export_memory.py` wrote on a quiet machine.
+tests/data/exports/memory.jsonl is what `tests/perf/export_memory.py` wrote.
 """
 
 from __future__ import annotations

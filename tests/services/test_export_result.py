@@ -73,3 +73,9 @@ def test_settings_for_sound_in_place_of_those_for_pictures(tmp_path: Path) -> No
 
     assert json.loads((folder / "preprocessor_config.json").read_text("utf-8")) == right
     assert check.notes
+
+
+def test_a_draft_without_its_cache_is_no_success_here(tmp_path: Path) -> None:
+    """From elsewhere it only warns; an export of this program never means it."""
+    assert str(check_exported(unpack("draft", tmp_path / "draft"), DRAFT).verdict) == "good"
+    assert code_of(unpack("draft_stateless", tmp_path / "stateless"), DRAFT) == "export_not_right"
