@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,8 @@ from dflash_build.products import write_checksums
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+needs_qt = pytest.mark.skipif(find_spec("PySide6") is None, reason="Qt is one of them")
 
 
 @pytest.mark.parametrize(
@@ -94,6 +97,7 @@ def test_version_info_has_a_file_for_each_executable(tmp_path: Path) -> None:
         assert layout.project().version in text
 
 
+@needs_qt
 def test_the_components_are_what_the_program_asks_for_and_not_what_builds_it() -> None:
     names = {component.name.lower() for component in components.components()}
     assert {"python", "openvino", "numpy", "pyside6_essentials", "pillow", "msgspec"} <= names
@@ -101,6 +105,7 @@ def test_the_components_are_what_the_program_asks_for_and_not_what_builds_it() -
     assert all(component.version for component in components.components())
 
 
+@needs_qt
 def test_the_bill_of_materials_names_each_once_and_is_the_same_twice() -> None:
     first, second = sbom.document(), sbom.document()
     assert json.dumps(first) == json.dumps(second)
