@@ -146,7 +146,6 @@ class Program:
                 self._services.exports.close(),
                 self._services.pictures.close(),
                 self._services.studio.close(),
-                self._services.exports.close(),
             ]
         self._tasks.close()
         ends += [self._openings.close(), self._tasks.wait()]
@@ -169,7 +168,6 @@ class Program:
             services.conversations.empty_trash()
             services.gallery.empty_trash()
             self._tasks.start(self._remove_orphaned_pictures(services))
-        self._tasks.start(services.exports.tidy())
         if services.downloads.transfers():
             services.downloads.begin()
         pages = Pages(
@@ -308,5 +306,9 @@ class Program:
         from dflash_desktop.app.report import ProblemReport
 
         self._problem_report = ProblemReport(
-            theme=self._theme, paths=self._paths, tasks=self._tasks, parent=self.window
+            theme=self._theme,
+            paths=self._paths,
+            tasks=self._tasks,
+            parent=self.window,
+            problem=self.window.problem_to_report,
         )

@@ -80,13 +80,12 @@ def bundle_name() -> str:
 
 
 def _head(private: PrivateFacts, problem: Problem | None) -> str:
+    versions = [(name, package_version(name) or "not installed") for name in _PACKAGES]
     if problem is not None:
-        facts = [(name, package_version(name)) for name in _PACKAGES]
-        return problem_report(problem, private=private, facts=facts)
-    lines = [f"DFlash Desktop {__version__}", f"System: {platform.platform()}"]
-    lines.append(f"Python {platform.python_version()}")
-    lines += [f"{name}: {package_version(name) or 'not installed'}" for name in _PACKAGES]
-    lines += ["", "Please write here what you did and what you expected:", ""]
+        return problem_report(problem, private=private, facts=versions)
+    lines = [f"DFlash Desktop {__version__}"]
+    lines += [f"System: {platform.platform()}, Python {platform.python_version()}"]
+    lines += [f"{name}: {version}" for name, version in versions]
     return private.mask("\n".join(lines)) + "\n"
 
 

@@ -105,6 +105,12 @@ class MainWindow(QMainWindow):
         self.banner.show_problem(problem)
         self._banner_frame.show()
 
+    @property
+    def problem_to_report(self) -> Problem | None:
+        """What is shown now, on this page or above it, and is worth a report."""
+        shown = (v.problem for v in self.findChildren(ProblemView) if v.isVisible())
+        return next((p for p in shown if p is not None and Remedy.REPORT in p.remedies), None)
+
     def clear_problem(self) -> None:
         """Take the problem away: it is over."""
         self.banner.clear()

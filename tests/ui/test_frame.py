@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -312,6 +313,18 @@ def test_other_ways_out_leave_the_banner(
     with qtbot.waitSignal(window.remedy_chosen) as asked:
         button(window.banner, Remedy.USE_CPU.label).click()
     assert asked.args == [Remedy.USE_CPU]
+
+
+def test_what_is_shown_is_what_a_report_tells_of(make_window: Callable[[], MainWindow]) -> None:
+    window = make_window()
+    window.show()
+    window.show_problem(PROBLEM)
+    assert window.problem_to_report is None, "not every problem is worth a report"
+    crash = replace(PROBLEM, remedies=(Remedy.REPORT,))
+    window.show_problem(crash)
+    assert window.problem_to_report == crash
+    window.clear_problem()
+    assert window.problem_to_report is None
 
 
 def test_the_window_remembers_its_size_and_its_left_side(
