@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from dflash_desktop import __version__
 from dflash_desktop.ui.icons import IconName
+from dflash_desktop.ui.pages import NAVIGATION
 from dflash_desktop.ui.theme import (
     GAP,
     GAP_LARGE,
@@ -46,7 +47,7 @@ _PACKAGES = ("openvino", "openvino-genai", "openvino-tokenizers")
 _KEYS = (
     ("New chat", "Ctrl+N"),
     ("Search the conversations", "Ctrl+K"),
-    ("Chat, models, transfers, measure", "Ctrl+1, 2, 3, 4"),
+    ("The pages, from top to bottom", f"Ctrl+1 to {len(NAVIGATION)}"),
     ("Show or hide the conversations", "Ctrl+B"),
     ("Send a message", "Enter"),
     ("New line in a message", "Shift+Enter"),

@@ -33,7 +33,7 @@ _NAMES_WIDTH: Final = 260
 _WORDS: Final = (
     "This is everything that the report holds; nothing is sent. Your name, your folders, tokens "
     "and addresses are masked, and no conversation, setting or picture is in it. Read it, save "
-    "it, and attach it to your message yourself."
+    "it, and send it, with what you did before, to those who gave you the program."
 )
 
 
