@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _OWNER_LOOK_SECONDS: Final = 2.0
 _KEPT_PLANS: Final = 8
 _AT_REST: Final = frozenset({TransferState.PAUSED, TransferState.FAILED, TransferState.DONE})
+_CAN_GO_ON: Final = frozenset({TransferState.PAUSED, TransferState.FAILED, TransferState.STALLED})
 
 
 class Downloads:
@@ -136,9 +137,11 @@ class Downloads:
             self._queue.settle(entry, TransferState.PAUSED)
 
     def resume(self, transfer_id: str) -> None:
-        """Let it go on, also after it failed or a full disk paused it."""
+        """Let it go on, also after it failed or a full disk paused it; a stalled one tries anew."""
         entry = self._queue.ours(transfer_id)
-        if entry.shown.state in (TransferState.PAUSED, TransferState.FAILED):
+        if entry.shown.state is TransferState.STALLED:
+            self._stop(transfer_id)  # with its attempt, or its wait for the next one
+        if entry.shown.state in _CAN_GO_ON:
             self._queue.settle(entry, TransferState.WAITING)
             self._wake.set()
 

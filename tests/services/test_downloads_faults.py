@@ -59,6 +59,19 @@ async def test_a_silent_hub_gets_a_new_attempt_and_then_one_without_xet(
     assert any(notice.startswith("Nothing has arrived for") for notice in notices)
 
 
+async def test_what_waits_for_its_next_attempt_tries_at_once_when_a_person_says_so(
+    world: DownloadWorld, fetch: ScriptedFetch
+) -> None:
+    world.limits = replace(world.limits, wait_factor=1000.0)
+    fetch.then((Plan(),), (Arrive(100), Fail("offline")), (Deliver(),))
+    async with running(world) as downloads:
+        downloads.add(wish())
+        stalled = await until_state(downloads, TransferState.STALLED)
+        downloads.resume(stalled.id)
+        await until_state(downloads, TransferState.DONE)
+    assert fetch.starts == 3
+
+
 async def test_a_person_who_did_not_ask_for_xet_gets_plain_http_and_waits_between_stalls(
     world: DownloadWorld, fetch: ScriptedFetch
 ) -> None:

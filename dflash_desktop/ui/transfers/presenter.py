@@ -29,7 +29,7 @@ class TransferQueue(Protocol):
         """Stop for now."""
 
     def resume(self, transfer_id: str) -> None:
-        """Go on, or try again."""
+        """Go on, try again, or try now what waits for its next attempt."""
 
     def remove(self, transfer_id: str, *, keep_files: bool) -> None:
         """Give up."""

@@ -57,6 +57,11 @@ _CAN_PAUSE: Final = frozenset(
         TransferState.CHECKING,
     }
 )
+_RESUME_WORDS: Final = {
+    TransferState.PAUSED: "Resume",
+    TransferState.FAILED: "Try again",
+    TransferState.STALLED: "Try now",
+}
 _KEEP: Final = Answer(
     "keep", "Keep what arrived", "A later download of the same model goes on from here."
 )
@@ -67,7 +72,7 @@ class TransferCard(SurfaceFrame):
     """Shows one transfer and is told of each change; it is never built anew.
 
     Signals, each with the transfer's id first: `pause_requested`, `resume_requested` (also tries
-    a failed one again), `removed(id, keep_files)`, `moved(id, steps)` with -1 for up,
+    a failed one again, or a stalled one at once), `removed(id, keep_files)`, `moved(id, steps)` with -1 for up,
     `remedy_chosen(id, Remedy)`, `library_requested`.
     """
 
@@ -207,11 +212,12 @@ class TransferCard(SurfaceFrame):
         self._pause.setVisible(not is_asking and state in _CAN_PAUSE)
         # A problem that offers to try again has the button already.
         has_retry = transfer.problem is not None and Remedy.RETRY in transfer.problem.remedies
-        is_stopped = state in (TransferState.PAUSED, TransferState.FAILED) and not has_retry
-        self._resume.setVisible(not is_asking and is_stopped)
-        self._resume.setText("Resume" if state is TransferState.PAUSED else "Try again")
+        can_go_on = state in _RESUME_WORDS and not has_retry
+        self._resume.setText(_RESUME_WORDS.get(state, ""))
+        keeps_focus = can_go_on and (state not in _CAN_PAUSE or self._resume.hasFocus())
+        self._resume.setVisible(not is_asking and can_go_on)
         if had_focus and not is_asking:  # else Qt would move on to what cancels the download
-            (self._resume if is_stopped else self._pause).setFocus()
+            (self._resume if keeps_focus else self._pause).setFocus()
         self._show_in_library.setVisible(state is TransferState.DONE)
         self._cancel.setVisible(not is_asking)
         self._cancel.setText("Cancel…" if transfer.is_open else "Take off this list")

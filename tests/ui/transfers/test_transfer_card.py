@@ -72,7 +72,7 @@ def test_the_summary_counts_what_is_open() -> None:
     ("state", "expected"),
     [
         (TransferState.RUNNING, ["Pause", "Cancel…", "3 of 6 files"]),
-        (TransferState.STALLED, ["Pause", "Cancel…", "3 of 6 files"]),
+        (TransferState.STALLED, ["Pause", "Try now", "Cancel…", "3 of 6 files"]),
         (TransferState.WAITING, ["Pause", "Cancel…", "3 of 6 files"]),
         (TransferState.PAUSED, ["Resume", "Cancel…", "3 of 6 files"]),
         (TransferState.FAILED, ["Try again", "Cancel…", "3 of 6 files"]),
@@ -112,6 +112,18 @@ def test_a_key_that_paused_resumes_next_and_never_cancels(
     shown_buttons(card)["Pause"].setFocus()
     card.show_transfer(transfer(TransferState.PAUSED))
     assert shown_buttons(card)["Resume"].hasFocus()
+    card.show_transfer(transfer(TransferState.RUNNING))
+    assert shown_buttons(card)["Pause"].hasFocus()
+
+
+def test_a_stalled_transfer_that_counts_its_seconds_leaves_the_key_where_it_is(
+    card_of: Callable[[Transfer], TransferCard],
+) -> None:
+    card = card_of(transfer(TransferState.STALLED, notice="Next attempt in 9 s."))
+    for name in ("Try now", "Pause"):
+        shown_buttons(card)[name].setFocus()
+        card.show_transfer(transfer(TransferState.STALLED, notice="Next attempt in 8 s."))
+        assert shown_buttons(card)[name].hasFocus()
     card.show_transfer(transfer(TransferState.RUNNING))
     assert shown_buttons(card)["Pause"].hasFocus()
 

@@ -88,6 +88,8 @@ async def test_each_wish_reaches_the_queue(setup: Setup) -> None:
     await setup.asked("resume", "paused")
     setup.press("failed", "Try again")
     await setup.asked("resume", "failed")
+    setup.press("stalled", "Try now")
+    await setup.asked("resume", "stalled")
     setup.press("one", "Cancel…")
     setup.press("one", "Keep what arrived")
     await setup.asked("remove", "one", True)
