@@ -113,6 +113,7 @@ class Services:
             pairs=self.library,
             hub=self.hub,
             settings=settings,
+            measurements=self.measurements,
         )
         self.memory = MemoryWatch(engine=self.engine, settings=settings)
         self.chat = Chat(

@@ -151,6 +151,7 @@ class CommandContext:
             pairs=self.pairs,
             hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
             settings=self.settings,
+            measurements=self.measurements,
             limit_bytes=limit_bytes,
         )
 

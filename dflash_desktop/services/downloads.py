@@ -137,7 +137,7 @@ class Downloads:
             self._queue.settle(entry, TransferState.PAUSED)
 
     def resume(self, transfer_id: str) -> None:
-        """Let it go on, also after it failed or a full disk paused it; a stalled one tries anew."""
+        """Let it go on, also after it failed or a full disk paused it; try a stalled one now."""
         entry = self._queue.ours(transfer_id)
         if entry.shown.state is TransferState.STALLED:
             self._stop(transfer_id)  # with its attempt, or its wait for the next one

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.check_report import CheckReport
+from dflash_desktop.domain.check_summary import CheckSummary, summary_of
 from dflash_desktop.domain.export_names import item_name
 from dflash_desktop.domain.export_request import ExportRole
 from dflash_desktop.domain.export_run import ExportedModel, ExportResult
@@ -28,12 +30,15 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.export_plan import ExportStep
     from dflash_desktop.domain.export_request import ExportItem
     from dflash_desktop.domain.library import WorkProgress
+    from dflash_desktop.services.check_history import CheckHistory
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.export_journal import StoredExport
     from dflash_desktop.services.export_stages import StageTelling
+    from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.model_library import ModelLibrary
     from dflash_desktop.services.pair_check import PairCheck
     from dflash_desktop.services.pair_library import PairLibrary
+    from dflash_desktop.services.settings_store import SettingsStore
 
 _NAMES_TRIED: Final = 100
 
@@ -46,11 +51,17 @@ class ExportFinish:
         *,
         library: ModelLibrary,
         pairs: PairLibrary,
+        settings: SettingsStore,
+        history: CheckHistory,
+        measurements: MeasurementStore,
         make_check: Callable[[], tuple[Engine, PairCheck]],
     ) -> None:
         """`make_check` gives an engine of its own: the chat's keeps its model."""
         self._library = library
         self._pairs = pairs
+        self._settings = settings
+        self._history = history
+        self._measurements = measurements
         self._make_check = make_check
 
     async def check(
@@ -94,8 +105,12 @@ class ExportFinish:
             draft_dir=model_dir(ExportRole.DRAFT, work_dir),
         )
         report: CheckReport | None = None
+        settings = self._settings.value  # as the chat will load it: else nothing would compare
+        run = check.run(
+            folders, device=settings.device, kv_cache_precision=settings.kv_cache_precision
+        )
         try:
-            async with aclosing(check.run(folders)) as steps:
+            async with aclosing(run) as steps:
                 async for step in steps:
                     if isinstance(step, CheckReport):
                         report = step
@@ -109,11 +124,14 @@ class ExportFinish:
             await engine.stop()
         if report is None:
             return stored
-        numbers = report.numbers
+        if report.report is not None:
+            with suppress(AppError):  # it cannot be written, and holds until the program ends
+                self._measurements.put_check(report.report)
         return replace(
             stored,
             pair_verdict=report.judgement.verdict.value,
-            speed_up=None if numbers is None else numbers.speedup,
+            speed_up=None if report.numbers is None else report.numbers.speedup,
+            check=summary_of(report, pair_id="", checked_at=datetime.now(UTC)),
         )
 
     async def put_in_place(
@@ -128,9 +146,17 @@ class ExportFinish:
         folders = {one.role: one.path for one in stored.models}
         target, draft = folders.get(ExportRole.TARGET), folders.get(ExportRole.DRAFT)
         if target is not None and draft is not None:
-            await self._pairs.add(stored.plan.request.title, target, draft)
+            pair = await self._pairs.add(stored.plan.request.title, target, draft)
+            if stored.check is not None:
+                await asyncio.to_thread(self._keep, replace(stored.check, pair_id=pair.id))
         result = ExportResult(stored.models, stored.pair_verdict, stored.speed_up, stored.notes)
         return replace(stored, result=result)
+
+    def _keep(self, check: CheckSummary) -> None:
+        """For the page of the pair, once: this stage may be done again. Blocking."""
+        if check not in self._history.of_pair(check.pair_id):
+            with suppress(AppError):  # the models are in place, and can be checked again
+                self._history.add(check)
 
     def is_in_place(self, stored: StoredExport, role: ExportRole) -> bool:
         """Whether the model is where it shall stay. Blocking."""

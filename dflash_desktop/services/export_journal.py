@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
+from dflash_desktop.domain.check_summary import CheckSummary
 from dflash_desktop.domain.export_plan import ExportPlan
 from dflash_desktop.domain.export_run import ExportedModel, ExportResult
 from dflash_desktop.domain.problems import Problem
@@ -46,6 +47,7 @@ class StoredExport:
     notes: tuple[str, ...] = ()  # what was mended, or could not be measured
     pair_verdict: str = ""
     speed_up: float | None = None
+    check: CheckSummary | None = None  # behind the verdict; of no pair before it is in place
     result: ExportResult | None = None
     problem: Problem | None = None
 

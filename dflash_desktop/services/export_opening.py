@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.export_fetch import ExportFetch
 from dflash_desktop.services.export_finish import ExportFinish
@@ -21,6 +22,7 @@ from dflash_desktop.services.transfer_world import HubReach, TransferWorld
 if TYPE_CHECKING:
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.services.export_environments import ExportEnvironments
+    from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.model_library import ModelLibrary
     from dflash_desktop.services.pair_library import PairLibrary
     from dflash_desktop.services.settings_store import SettingsStore
@@ -36,6 +38,7 @@ def open_exports(
     pairs: PairLibrary,
     hub: HubReach,
     settings: SettingsStore,
+    measurements: MeasurementStore,
     limit_bytes: int | None = None,
 ) -> Exports:
     """Nothing runs before `start` or `resume`; `limit_bytes` goes before the settings."""
@@ -60,7 +63,14 @@ def open_exports(
         environments=environments,
         guard=ExportGuard(launcher=launcher),
         fetch=ExportFetch(world=world),
-        finish=ExportFinish(library=models, pairs=pairs, make_check=make_check),
+        finish=ExportFinish(
+            library=models,
+            pairs=pairs,
+            settings=settings,
+            history=CheckHistory(paths.checks_file),
+            measurements=measurements,
+            make_check=make_check,
+        ),
         limit_bytes=lambda: limit_bytes or settings.value.export_memory_limit_bytes,
     )
     return Exports(paths=paths, stages=work, keep_awake=KeepAwake())

@@ -92,6 +92,14 @@ class MeasurementStore:
                 self._switched_off.pop(replace(report.key, of_pictures=of_pictures), None)
             self._changed(report.key, what="The measurement")
 
+    def put_check(self, report: BenchReport) -> None:
+        """Keep what a check measured, which is fast: one that was made in full is worth more.
+
+        Raises like `put`.
+        """
+        if self.get(report.key) is None:
+            self.put(report)
+
     def draft_off(self, key: MeasurementKey) -> str | None:
         """Why the draft is switched off for this pair on this device, or None if it is not."""
         self._refresh()

@@ -19,17 +19,22 @@ from dflash_desktop.domain.export_request import (
     WeightFormat,
 )
 from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.export_finish import ExportFinish
 from dflash_desktop.services.export_guard import MARK_VARIABLE, ExportGuard
 from dflash_desktop.services.export_work import ExportWork
 from dflash_desktop.services.exports import Exports
+from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.model_library import ModelLibrary
+from dflash_desktop.services.pair_library import folders_of
+from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.services.worker_launch import WorkerLauncher
 from tests.fakes.export_plans import draft_plan
 from tests.fakes.fake_exporter import FakeEnvironments
 from tests.fakes.library_world import app_paths
 
 if TYPE_CHECKING:
+    from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.services.engine import Engine
     from dflash_desktop.services.export_environments import ExportEnvironments
@@ -44,8 +49,9 @@ class AddedPairs:
 
     added: list[tuple[str, Path, Path | None]] = field(default_factory=list)
 
-    async def add(self, title: str, target_dir: Path, draft_dir: Path | None) -> None:
+    async def add(self, title: str, target_dir: Path, draft_dir: Path | None) -> PairFolders:
         self.added.append((title, target_dir, draft_dir))
+        return folders_of(title, target_dir, draft_dir)
 
 
 class ExportWorld:
@@ -68,6 +74,9 @@ class ExportWorld:
         finish = ExportFinish(
             library=self.library,
             pairs=cast("PairLibrary", self.pairs),
+            settings=SettingsStore(self.paths.settings_file),
+            history=CheckHistory(self.paths.checks_file),
+            measurements=MeasurementStore(self.paths.measurements_file),
             make_check=_no_check,
         )
         work = ExportWork(

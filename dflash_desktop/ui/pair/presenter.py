@@ -188,10 +188,8 @@ class PairPagePresenter:
         summary = summary_of(report, pair_id=pair.id, checked_at=datetime.now(UTC))
         self._checks = (summary, *self._checks)
         self._pane.show_checks(self._checks)
-        measured = report.report
-        if measured is not None and self._services.measurements.get(measured.key) is None:
-            # A check is a fast measurement; one that was made in full is worth more.
-            self._services.measurements.put(measured)
+        if report.report is not None:
+            self._services.measurements.put_check(report.report)
         await asyncio.to_thread(self._services.history.add, summary)
         self._checks = await asyncio.to_thread(self._services.history.of_pair, pair.id)
         self._pane.show_checks(self._checks)

@@ -72,8 +72,8 @@ class TransferCard(SurfaceFrame):
     """Shows one transfer and is told of each change; it is never built anew.
 
     Signals, each with the transfer's id first: `pause_requested`, `resume_requested` (also tries
-    a failed one again, or a stalled one at once), `removed(id, keep_files)`, `moved(id, steps)` with -1 for up,
-    `remedy_chosen(id, Remedy)`, `library_requested`.
+    a failed one again, or a stalled one at once), `removed(id, keep_files)`, `moved(id, steps)`
+    with -1 for up, `remedy_chosen(id, Remedy)`, `library_requested`.
     """
 
     pause_requested = Signal(str)
