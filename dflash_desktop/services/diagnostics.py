@@ -62,20 +62,23 @@ _MIN_NAME_CHARACTERS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class PrivateFacts:
-    """What must not leave this machine; `home_dir` is shown as "~"."""
+    """What must not leave this machine; `home_dir` is shown as "~", of `places` each its word."""
 
     home_dir: Path
     user: str
     host: str
+    places: tuple[tuple[Path, str], ...] = ()
 
     def mask(self, text: str) -> str:
         """`text` without home folders, user and host name, mail addresses, passwords, tokens."""
         for pattern in _SECRETS:
             text = pattern.sub("<secret>", text)
-        text = _home_pattern(self.home_dir).sub("~", text)
+        for place, word in (*self.places, (self.home_dir, "~")):
+            text = _folder_pattern(place).sub(word, text)
         text = _HOMES.sub("~", text)
         text = _MAIL.sub("<mail>", text)
-        for name, shown in ((self.user, "<user>"), (self.host, "<host>")):
+        hosts = (self.host, self.host.split(".")[0])  # with its domain first
+        for name, shown in ((self.user, "<user>"), *((host, "<host>") for host in hosts)):
             if name.lower() not in _NAMES_OF_NOBODY and len(name) >= _MIN_NAME_CHARACTERS:
                 text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", shown, text, flags=re.IGNORECASE)
         return text
@@ -91,7 +94,7 @@ def private_facts() -> PrivateFacts:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container without a user database
         user = ""
-    return PrivateFacts(home_dir=Path.home(), user=user, host=socket.gethostname().split(".")[0])
+    return PrivateFacts(home_dir=Path.home(), user=user, host=socket.gethostname())
 
 
 def problem_report(
@@ -110,11 +113,11 @@ def problem_report(
     return private.mask("\n".join(lines)) + "\n"
 
 
-def _home_pattern(home_dir: Path) -> re.Pattern[str]:
-    """The home folder in any spelling: either slash, doubled as in JSON and Python's repr."""
-    parts = [part for part in re.split(r"[\\/]+", str(home_dir)) if part]
+def _folder_pattern(folder: Path) -> re.Pattern[str]:
+    """The folder in any spelling: either slash, doubled as in JSON and Python's repr."""
+    parts = [part for part in re.split(r"[\\/]+", str(folder)) if part]
     if not parts:
         return re.compile(r"(?!)")  # "/" is the home of a container's user, and nobody's name
-    start = r"[\\/]{1,2}" if str(home_dir).startswith(("/", "\\")) else ""
+    start = r"[\\/]{1,2}" if str(folder).startswith(("/", "\\")) else ""
     path = r"[\\/]{1,2}".join(re.escape(part) for part in parts)
     return re.compile(rf"(?<!\w){start}{path}(?!\w)", re.IGNORECASE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import platform
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop import __version__
@@ -44,6 +44,7 @@ def collect_bundle(
     paths: AppPaths, private: PrivateFacts, *, problem: Problem | None = None
 ) -> tuple[BundleFile, ...]:
     """All files, masked, what happened first. Blocking; what cannot be read is left out."""
+    private = replace(private, places=_places(paths, private))
     files = [BundleFile(_HEAD, _head(private, problem))]
     records = (paths.hardware_file, paths.measurements_file, paths.checks_file)
     files += [
@@ -87,6 +88,18 @@ def _head(private: PrivateFacts, problem: Problem | None) -> str:
     lines += [f"System: {platform.platform()}, Python {platform.python_version()}"]
     lines += [f"{name}: {version}" for name, version in versions]
     return private.mask("\n".join(lines)) + "\n"
+
+
+def _places(paths: AppPaths, private: PrivateFacts) -> tuple[tuple[Path, str], ...]:
+    """Folders of this installation that a person chose: on a stick, on another disk."""
+    named = (
+        (paths.models_dir, "<models>"),
+        (paths.data_dir, "<data>"),
+        (paths.config_dir, "<settings>"),
+        (paths.cache_dir, "<cache>"),
+        (paths.log_dir, "<logs>"),
+    )
+    return tuple(one for one in named if not one[0].is_relative_to(private.home_dir))
 
 
 def _record(file: Path) -> str:

@@ -52,6 +52,19 @@ def test_the_logs_are_in_it_and_nothing_private_is(tmp_path: Path) -> None:
     assert "openvino: 20" in files["what-happened.txt"]
 
 
+def test_folders_that_a_person_chose_are_named_by_what_they_are_for(tmp_path: Path) -> None:
+    _installation(tmp_path)
+    paths = app_paths(tmp_path)
+    at_home = PrivateFacts(home_dir=tmp_path, user="annegret", host="workbench")
+    (paths.log_dir / "fetch.log").write_text(f"{paths.models_dir}/qwen3 is there\n", "utf-8")
+
+    def told(private: PrivateFacts) -> str:
+        return {f.name: f.text for f in collect_bundle(paths, private)}["logs/fetch.log"]
+
+    assert told(_PRIVATE) == "<models>/qwen3 is there\n"
+    assert told(at_home).startswith("~/"), "what lies where it always does says more"
+
+
 def test_what_happened_stands_first(tmp_path: Path) -> None:
     problem = Problem("engine_crashed", "The engine crashed.", "Try again.", detail="SIGSEGV")
     first, *_ = collect_bundle(app_paths(tmp_path), _PRIVATE, problem=problem)
