@@ -132,7 +132,7 @@ class ModelPages:
             shelf=services.models,
             engine=services.engine,
             pairs=services.library.pairs,
-            load=self._pairs.load,
+            load=self._pairs.load_for_model,
             open_folder=open_folder,
             refetch=services.refetch,
             make_pictures=self._make_pictures,

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.benchmark import BenchReport
 from dflash_desktop.domain.units import format_speedup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from dflash_desktop.domain.benchmark import BenchReport
     from dflash_desktop.domain.pair import MeasurementKey
+
+
+@dataclass(frozen=True, slots=True)
+class WaysCompared:
+    """Several ways for one target under the same conditions, the one that was asked for first."""
+
+    reports: tuple[BenchReport, ...]
+
+    @property
+    def fastest(self) -> BenchReport:
+        """The one that is worth most; of equals the one that was asked for."""
+        return max(self.reports, key=speedup_of)
+
+    @property
+    def statement(self) -> str:
+        """How they compare, and what follows from it, as a sentence."""
+        fastest = self.fastest
+        if speedup_of(fastest) <= 1:
+            return "No draft pays here: the target answers faster alone."
+        others = ", ".join(
+            f"“{report.pair_title}” ({_worth(report)})"
+            for report in self.reports
+            if report is not fastest
+        )
+        return f"“{fastest.pair_title}” is faster here ({_worth(fastest)}) than {others}."
 
 
 def are_rivals(one: MeasurementKey, other: MeasurementKey) -> bool:
@@ -22,6 +48,13 @@ def are_rivals(one: MeasurementKey, other: MeasurementKey) -> bool:
         and None not in (ours.draft, theirs.draft)
         and _conditions(one) == _conditions(other)
     )
+
+
+def compare_ways(reports: Sequence[BenchReport]) -> WaysCompared | None:
+    """The comparison of the first one with its rivals among the others; None without any."""
+    first, *others = reports
+    rivals = [report for report in others if are_rivals(first.key, report.key)]
+    return WaysCompared((first, *rivals)) if rivals else None
 
 
 def speedup_of(report: BenchReport) -> float:
@@ -38,6 +71,12 @@ def rival_words(report: BenchReport, rivals: Iterable[BenchReport]) -> str:
     if theirs > ours:
         return f"“{best.pair_title}” was faster here ({format_speedup(theirs)})."
     return f"It was faster here than “{best.pair_title}” ({format_speedup(theirs)})."
+
+
+def _worth(report: BenchReport) -> str:
+    if report.chosen.assistant_tokens == 0:
+        return "does not pay"
+    return format_speedup(report.chosen.speedup)
 
 
 def _conditions(key: MeasurementKey) -> tuple[str, ...]:

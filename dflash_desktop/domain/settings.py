@@ -121,6 +121,13 @@ class Settings:
         default="",
         metadata=_described("Last model", "The model that is loaded when the program starts."),
     )
+    keeps_way: bool = field(
+        default=False,
+        metadata=_described(
+            "Keep this draft",
+            "You chose the last model's draft by name: none that was faster is taken instead.",
+        ),
+    )
     last_graphics: str = field(
         default="",
         metadata=_described(
@@ -223,6 +230,7 @@ class SettingsChange(TypedDict, total=False):
     system_prompt: str
     show_draft_tokens: bool
     last_pair_id: str
+    keeps_way: bool
     last_graphics: str
     added_pairs: tuple[AddedPair, ...]
     hub_endpoint: str

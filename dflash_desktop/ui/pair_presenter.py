@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,15 @@ from dflash_desktop.domain.devices import graphics_gone
 from dflash_desktop.domain.engine_state import Generating, Loading, MakingPicture, loaded_pair
 from dflash_desktop.domain.generation import DraftState
 from dflash_desktop.domain.pair import measurement_key
-from dflash_desktop.domain.problems import Problem, Remedy
-from dflash_desktop.services.fastest_way import fastest_way
+from dflash_desktop.domain.problems import Problem, Remedy, Severity
+from dflash_desktop.services.fastest_way import ChosenWay, fastest_way
 from dflash_desktop.ui.engine_words import WayOut, model_facts, short_device_name, state_words
 from dflash_desktop.ui.header import DraftBadge
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from dflash_desktop.domain.benchmark import BenchReport
     from dflash_desktop.domain.engine_state import EngineState
@@ -58,6 +60,7 @@ class PairPresenter:
         self._listeners: list[Callable[[], None]] = []
         self._loads = TaskScope(owner=window, on_problem=self._show_load_problem)
         self._stops = TaskScope(owner=window, on_problem=self._show_load_problem)
+        self._is_named = False  # whether the person named the draft of `chosen`
         self.chosen: PairFolders | None = None
         self._ends = [
             engine.subscribe(self._on_engine_state),
@@ -74,10 +77,32 @@ class PairPresenter:
         self._listeners.append(listener)
 
     def load(self, pair_id: str, with_draft: bool = True) -> None:
-        """Load a pair in place of the loaded one; a load that still runs is given up."""
+        """Load a pair in place of the loaded one; a load that still runs is given up.
+
+        It is the person's choice, and stays it when another draft is measured to be faster.
+        """
+        pair = self._library.find(pair_id)
+        if pair is None:
+            return
+        if self.chosen is None or self.chosen.id != pair.id:  # else it is loaded again
+            self._is_named = True
+        self._load(pair if with_draft else replace(pair, draft_dir=None))
+
+    def load_fastest(self, pair_id: str) -> None:
+        """Load this pair's target with the draft that was measured to be fastest, and say why.
+
+        For whoever named the target and no draft; as long as nothing was measured, the pair.
+        """
         pair = self._library.find(pair_id)
         if pair is not None:
-            self._load(pair if with_draft else replace(pair, draft_dir=None))
+            self._is_named = False
+            self._load(pair, takes_fastest=True)
+
+    def load_for_model(self, pair_id: str, folder: Path) -> None:
+        """Load a pair for whoever picked this model of it: a target names no draft."""
+        pair = self._library.find(pair_id)
+        if pair is not None:
+            (self.load_fastest if folder == pair.target_dir else self.load)(pair.id)
 
     def follow(self, pair: PairFolders) -> None:
         """Somebody else loads this pair: a load that still runs is given up, and it is shown."""
@@ -89,12 +114,15 @@ class PairPresenter:
     def load_preferred(self) -> bool:
         """Load the last used pair, or else the first one; False when there is none at all.
 
-        Where its target has several drafts, the one that was measured to be faster is taken.
+        Where its target has several drafts, the one that was measured to be faster is taken,
+        unless the person chose the last one by name.
         """
         pair = self._library.preferred()
         if pair is None:
             return False
-        self._load(pair, takes_fastest=True)
+        settings = self._settings.value
+        self._is_named = settings.keeps_way and pair.id == settings.last_pair_id
+        self._load(pair, takes_fastest=not self._is_named)
         return True
 
     def take_way_out(self, remedy: Remedy) -> bool:
@@ -134,8 +162,11 @@ class PairPresenter:
 
     async def _load_now(self, pair: PairFolders, *, on_cpu: bool, takes_fastest: bool) -> None:
         if takes_fastest:
-            pair = await fastest_way(pair, self._library.pairs(), self._measurements)
-            self.chosen = pair
+            pairs, asked = self._library.pairs(), pair
+            way = await asyncio.to_thread(fastest_way, pair, pairs, self._measurements)
+            self.chosen = pair = way.pair
+            if way.reason:
+                self._window.show_problem(_faster_way(asked, way))
         if isinstance(self._engine.state, Loading):
             # A compilation cannot be interrupted, only ended with its process.
             await self._engine.stop()
@@ -145,7 +176,7 @@ class PairPresenter:
         loaded = await self._loading.load(
             pair, device=settings.device, kv_cache_precision=settings.kv_cache_precision
         )
-        self._settings.change(last_pair_id=pair.id)
+        self._settings.change(last_pair_id=pair.id, keeps_way=self._is_named)
         if not settings.device:
             self._note_automatic_device(loaded)
 
@@ -196,3 +227,13 @@ class PairPresenter:
     def _load_again(self) -> None:
         if self.chosen is not None:
             self._load(self.chosen)
+
+
+def _faster_way(asked: PairFolders, way: ChosenWay) -> Problem:
+    """Said when a target runs with another draft than the one that stands in the list first."""
+    return Problem(
+        code="faster_way",
+        headline=f"“{way.pair.title}” was loaded instead of “{asked.title}”.",
+        advice=f"{way.reason} To use the other one all the same, choose it by its name.",
+        severity=Severity.INFO,
+    )

@@ -121,7 +121,7 @@ async def measure(paths: AppPaths, theme: Theme) -> tuple[float, list[float], fl
         shelf=models,
         engine=engine,  # type: ignore[arg-type]  # as above
         pairs=library.pairs,
-        load=lambda _: None,
+        load=lambda *_: None,
         open_folder=lambda _: None,
         refetch=NoRefetch(),
     )

@@ -49,6 +49,7 @@ def test_every_changed_field_survives_a_restart(file: Path) -> None:
         system_prompt="Be brief. ✓",
         show_draft_tokens=True,
         last_pair_id="mine",
+        keeps_way=True,
         added_pairs=(AddedPair("mine", "Mine", Path("/models/t"), Path("/models/d")),),
     )
     assert changed != Settings()

@@ -311,7 +311,7 @@ async def test_a_dropped_file_becomes_the_chosen_model_of_the_library(
             shelf=page.library,
             engine=under_test.engine,
             pairs=page.library.pairs,
-            load=lambda _: None,
+            load=lambda *_: None,
             open_folder=lambda _: None,
             refetch=FakeRefetch(),
         )

@@ -84,7 +84,7 @@ class Setup:
             shelf=self.library,
             engine=under_test.engine,
             pairs=lambda: self.pairs,
-            load=self.loaded.append,
+            load=lambda pair_id, _: self.loaded.append(pair_id),
             open_folder=self.opened.append,
             refetch=self.refetch,
             make_pictures=self.drawing.append,
@@ -477,7 +477,7 @@ async def test_a_library_of_two_hundred_models_is_shown_at_once(
             shelf=library,
             engine=under_test.engine,
             pairs=library.pairs,
-            load=lambda _: None,
+            load=lambda *_: None,
             open_folder=lambda _: None,
             refetch=FakeRefetch(),
         )

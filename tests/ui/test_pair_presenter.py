@@ -10,10 +10,11 @@ import pytest
 from PySide6.QtCore import QSettings
 from PySide6.QtGui import QIcon
 
+from dflash_desktop.domain.benchmark import ChosenSetting
 from dflash_desktop.domain.engine_state import Absent, Crashed, Loaded, Loading
 from dflash_desktop.domain.generation import DraftState, DraftUse
 from dflash_desktop.domain.pair import PairFolders, measurement_key
-from dflash_desktop.domain.problems import Remedy
+from dflash_desktop.domain.problems import Remedy, Severity
 from dflash_desktop.domain.settings import AddedPair
 from dflash_desktop.domain.starter import StarterState, StarterStatus
 from dflash_desktop.services.engine import EngineLimits
@@ -25,9 +26,12 @@ from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.engine_words import WayOut
 from dflash_desktop.ui.main_window import MainWindow
 from dflash_desktop.ui.pair_presenter import PairPresenter
+from dflash_desktop.workers.model_folder import fingerprint
+from tests.domain.measurements import KEY, report
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
 from tests.fakes.fake_worker import Mishap, Script, Trouble, When
 from tests.fakes.library_world import app_paths, arrive
+from tests.fakes.vision_models import vision_pair
 from tests.ui.shell_values import PAIR, bench_report
 
 if TYPE_CHECKING:
@@ -132,6 +136,54 @@ async def test_a_pair_that_is_loaded_by_a_check_is_the_chosen_one(
         shell.presenter.follow(second)
         assert shell.presenter.chosen == second
         assert shell.settings.value.last_pair_id == "first"
+
+
+def with_two_drafts(shell: Setup, folder: Path) -> tuple[PairFolders, PairFolders]:
+    """A target with a DFlash draft and its own head, which was measured to be faster."""
+    dflash = vision_pair(folder, "qwen3_5")
+    own_head = replace(dflash, id="own", title="Own head", draft_dir=dflash.target_dir)
+    ways = (replace(dflash, title="DFlash"), own_head)
+    shell.settings.change(
+        added_pairs=tuple(AddedPair(w.id, w.title, w.target_dir, w.draft_dir) for w in ways)
+    )
+    for way, speedup in zip(ways, (1.4, 2.0), strict=True):
+        key = replace(KEY, fingerprint=fingerprint(way.target_dir, way.draft_dir))
+        measured = report(key=key, chosen=ChosenSetting(3, speedup, "because"))
+        shell.measurements.put(replace(measured, pair_title=way.title))
+    return ways
+
+
+async def test_a_target_picked_without_a_draft_gets_the_faster_one_and_it_is_said(
+    theme: Theme, qtbot: QtBot, tmp_path: Path
+) -> None:
+    async with setup(theme, qtbot, tmp_path) as shell:
+        dflash, own_head = with_two_drafts(shell, tmp_path)
+        shell.presenter.load_for_model(dflash.id, dflash.target_dir)
+        await shell.loaded("Own head")
+        await until(lambda: shell.settings.value.last_pair_id == "own")
+        assert shell.presenter.chosen == own_head
+        assert not shell.settings.value.keeps_way
+        said = shell.window.banner.problem
+        assert said is not None
+        assert said.severity is Severity.INFO
+        assert said.headline == "“Own head” was loaded instead of “DFlash”."
+        assert "is faster here (2.00x) than “DFlash” (1.40x)" in said.advice
+
+
+async def test_a_draft_that_was_named_stays_the_persons_choice_at_the_next_start_too(
+    theme: Theme, qtbot: QtBot, tmp_path: Path
+) -> None:
+    async with setup(theme, qtbot, tmp_path) as shell:
+        dflash, _ = with_two_drafts(shell, tmp_path)
+        assert dflash.draft_dir is not None
+        shell.presenter.load_for_model(dflash.id, dflash.draft_dir)
+        await until(lambda: shell.settings.value.last_pair_id == dflash.id)
+        shell.presenter.load_preferred()
+        await shell.loaded("DFlash")
+        assert shell.problem_code == ""
+        shell.settings.change(keeps_way=False)
+        shell.presenter.load_preferred()
+        await shell.loaded("Own head")
 
 
 async def test_without_any_pair_nothing_starts(theme: Theme, qtbot: QtBot, tmp_path: Path) -> None:

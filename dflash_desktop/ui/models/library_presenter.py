@@ -82,7 +82,8 @@ class Refetch(Protocol):
 class LibraryPresenter:
     """`pairs` are what can be loaded; `open_folder` shows a folder in the file manager.
 
-    `make_pictures` leads to where a model of that kind is used.
+    `load` is told which model of the pair was picked; `make_pictures` leads to where a model of
+    that kind is used.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class LibraryPresenter:
         shelf: ModelShelf,
         engine: Engine,
         pairs: Callable[[], tuple[PairFolders, ...]],
-        load: Callable[[str], None],
+        load: Callable[[str, Path], None],
         open_folder: Callable[[Path], None],
         refetch: Refetch,
         on_remedy: Callable[[Remedy, tuple[str, ...]], None] = lambda *_: None,
@@ -274,8 +275,8 @@ class LibraryPresenter:
             self._make_pictures(model.id)
             return
         pair = None if model is None else self._pair_of(model)
-        if pair is not None:
-            self._load(pair.id)
+        if pair is not None and model is not None:
+            self._load(pair.id, model.path)
 
     def _pair_of(self, model: InstalledModel) -> PairFolders | None:
         """The pair that this model is a part of; one with a draft before the target alone."""
