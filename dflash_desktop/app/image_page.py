@@ -54,7 +54,6 @@ class ImagePage:
         self.gallery = GalleryPresenter(
             pane=self.pane,
             store=services.gallery,
-            studio=services.studio,
             thumbnails_dir=paths.gallery_thumbnails_dir,
             make_thumbnail=services.pictures.make_thumbnail,
             choose_model=self.images.choose,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.ui.image.gallery_grid import THUMBNAIL_PX
 from dflash_desktop.ui.image.pane import View
 from dflash_desktop.ui.image.source_part import Source
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.made_picture import MadePicture
     from dflash_desktop.services.gallery_store import GalleryEntry, GalleryStore
-    from dflash_desktop.services.image_studio import ImageStudio
     from dflash_desktop.ui.image.pane import ImagePane
     from dflash_desktop.ui.theme import Theme
 
@@ -44,7 +44,6 @@ class GalleryPresenter:
         *,
         pane: ImagePane,
         store: GalleryStore,
-        studio: ImageStudio,
         thumbnails_dir: Path,
         make_thumbnail: Callable[[Path, Path], Awaitable[None]],
         choose_model: Callable[[str], None],
@@ -71,7 +70,7 @@ class GalleryPresenter:
             make=make_thumbnail,
         )
         pane.grid.use_shelf(self.shelf)
-        self._ends = [store.subscribe(self.refresh), studio.subscribe_made(self._on_made)]
+        self._ends = [store.subscribe(self.refresh)]
         self._connect()
         self._tasks.start(self._begin())
 
@@ -81,8 +80,10 @@ class GalleryPresenter:
 
     def open(self, picture_id: str) -> None:
         """Show one picture with its settings, or beside the one that waits to be compared."""
-        if self._compare_with and self._compare_with != picture_id:
-            self.compare((self._compare_with, picture_id))
+        other = self._compare_with
+        self._stop_waiting()
+        if other not in ("", picture_id) and self._place_of(other) is not None:
+            self.compare((other, picture_id))
             return
         place = self._place_of(picture_id)
         if place is None:
@@ -98,7 +99,7 @@ class GalleryPresenter:
 
     def compare(self, ids: tuple[str, ...]) -> None:
         """Put two side by side."""
-        self._compare_with = ""
+        self._stop_waiting()
         places = [place for one in ids if (place := self._place_of(one)) is not None]
         if len(places) != 2:
             return
@@ -112,6 +113,7 @@ class GalleryPresenter:
 
     def show_gallery(self) -> None:
         """Back to all of them, where one was."""
+        self._stop_waiting()
         shown = self._pane.result.entry
         self._pane.show_view(View.GALLERY)
         self._pane.grid.setFocus()
@@ -174,10 +176,6 @@ class GalleryPresenter:
         """In a thread, one after the other: the store remembers what it has read."""
         async with self._turn:
             return await asyncio.to_thread(work)
-
-    def _on_made(self, picture: MadePicture) -> None:
-        self._pane.show_deleted("")
-        self._deleted = ()
 
     async def _load_result(self, entry: GalleryEntry) -> None:
         space = colour_space_of(self._pane)
@@ -252,16 +250,22 @@ class GalleryPresenter:
 
     async def _delete(self, ids: tuple[str, ...]) -> None:
         place = self._place_of(ids[0])
-        was_shown = self._shown() is not None
+        shown = self._shown()
+        deleted: list[str] = []
         try:
             for picture_id in ids:
                 await self._with_store(partial(self._store.delete, picture_id))
+                deleted.append(picture_id)
         finally:
+            # One that is held open elsewhere must not cost the way back to the others.
+            self._offer_undo(tuple(deleted))
             await self._refresh()
-        self._deleted = ids
-        self._pane.show_deleted(f"Deleted {count_words(len(ids))}")
-        if was_shown:
+        if shown is not None and self._shown() is shown:
             self._show_neighbour(place or 0)
+
+    def _offer_undo(self, ids: tuple[str, ...]) -> None:
+        self._deleted = ids
+        self._pane.show_deleted(f"Deleted {count_words(len(ids))}" if ids else "")
 
     def _show_neighbour(self, place: int) -> None:
         entries = self._entries
@@ -271,21 +275,33 @@ class GalleryPresenter:
             self._pane.show_view(View.GALLERY)
 
     async def _undo(self) -> None:
-        ids, self._deleted = self._deleted, ()
-        self._pane.show_deleted("")
-        try:
-            for picture_id in ids:
+        ids = self._deleted
+        self._offer_undo(())
+        refused: list[str] = []
+        problem: AppError | None = None
+        for picture_id in ids:
+            try:
                 await self._with_store(partial(self._store.restore, picture_id))
-        finally:
-            await self._refresh()
+            except AppError as error:
+                problem = error
+                refused.append(picture_id)
+        await self._refresh()
+        if problem is not None:
+            self._offer_undo((*refused, *self._deleted))
+            raise problem
 
     def _wait_for_other(self) -> None:
         """The next picture that is opened is put beside this one."""
         if (shown := self._shown()) is not None:
             self._compare_with = shown.id
+            self._pane.show_choosing(True)
             self._pane.show_view(View.GALLERY)
             self._pane.grid.choose(shown.id)
             self._pane.grid.setFocus()
+
+    def _stop_waiting(self) -> None:
+        self._compare_with = ""
+        self._pane.show_choosing(False)
 
     def _ask_about(self) -> None:
         if (shown := self._shown()) is not None:

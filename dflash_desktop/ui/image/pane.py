@@ -37,6 +37,7 @@ FORM_WIDTH: Final = 332
 NARROW_BELOW_PX: Final = 720
 """Then form and gallery do not fit beside each other, and one of them is shown."""
 _EMPTY_WIDTH: Final = 720
+_CHOOSE_OTHER: Final = "Choose the one to put beside it"
 _NO_PICTURES: Final = "What you make is kept here, with all its settings."
 
 
@@ -73,6 +74,7 @@ class ImagePane(QStackedWidget):
         self._view = View.GALLERY
         self._is_form_chosen = True
         self._was_narrow = False
+        self._is_choosing = False
         self.form = RequestForm(theme=theme)
         self.now = NowCard(theme=theme, report=report)
         self.now.remedy_chosen.connect(self.remedy_chosen)
@@ -128,6 +130,11 @@ class ImagePane(QStackedWidget):
         self._no_pictures.setVisible(not entries)
         self._on_marked(self.grid.marks())
 
+    def show_choosing(self, is_choosing: bool) -> None:
+        """Say that the next picture is put beside another one, or no longer."""
+        self._is_choosing = is_choosing
+        self._on_marked(self.grid.marks())
+
     def show_deleted(self, words: str) -> None:
         """Offer to undo; empty words take the offer away."""
         self._undo.setVisible(bool(words))
@@ -179,7 +186,8 @@ class ImagePane(QStackedWidget):
     def _on_marked(self, ids: tuple[str, ...]) -> None:
         count = len(self.grid.pictures.entries)
         several = len(ids) > 1
-        self._summary.show_text(f"{len(ids)} marked" if several else count_words(count))
+        words = _CHOOSE_OTHER if self._is_choosing else count_words(count)
+        self._summary.show_text(f"{len(ids)} marked" if several else words)
         self._summary.setVisible(bool(count))
         self._compare.setVisible(several)
         self._compare.setEnabled(len(ids) == 2)
