@@ -163,9 +163,13 @@ class PairPipelines:
         with_draft = True in self._built  # whichever is there: a reload would cost more
         pipeline = self._pipeline(with_draft=with_draft)
         config = self._config(pipeline, SamplingParams(), int(with_draft), 1)
-        handle = self._add(pipeline, Prompt((), text=picture_tag(0), pictures=(path,)), config)
-        while pipeline.has_non_finished_requests():
-            pipeline.step()
+        try:
+            handle = self._add(pipeline, Prompt((), text=picture_tag(0), pictures=(path,)), config)
+            while pipeline.has_non_finished_requests():
+                pipeline.step()
+        except BaseException:
+            self._built.pop(with_draft, None)  # as in `generate`
+            raise
         return int(handle.get_vlm_perf_metrics().get_num_input_tokens())
 
     def log_probability(self, context: Sequence[int], candidate: int) -> float:

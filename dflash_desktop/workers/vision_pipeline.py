@@ -25,7 +25,7 @@ _LARGEST_ASPECT: Final = 200
 """What Qwen's preparation refuses; no other one gets anything sensible out of such a strip."""
 _LARGEST_SIDE: Final = 16_384
 _TEMPLATED_ALREADY: Final = "{{ messages[0]['content'] }}"
-_SPECIAL: Final = re.compile(r"<.*(?:image|vision|video|audio).*>", re.IGNORECASE)
+_SPECIAL: Final = re.compile(r"<.*(?:image|img|vision|video|audio).*>", re.IGNORECASE)
 _RUNTIME_TAG: Final = re.compile(r"<(?=ov_genai_(?:image|video)_\d|\|image_\d+\|>)")
 _INVISIBLE: Final = "\u200b"
 
@@ -151,7 +151,8 @@ class QwenGrid:
         (`InputsEmbedderQwen3_5::create_position_ids`).
         """
         square = self._square
-        rows, columns = round(height / square), round(width / square)
+        # Halves go up, as in C++: Python's own rounding takes them to the even number.
+        rows, columns = (math.floor(side / square + 0.5) for side in (height, width))
         if rows * columns * square**2 > self._most_pixels:
             shrink = math.sqrt(height * width / self._most_pixels)
             rows = max(1, math.floor(height / shrink / square))

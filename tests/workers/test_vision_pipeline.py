@@ -267,6 +267,17 @@ def test_a_picture_of_one_square_is_refused_since_the_runtime_overwrites_memory(
     assert grid.tokens(32, 64) == 2 + 2
 
 
+@pytest.mark.parametrize(
+    ("width", "height", "tokens"), [(80, 96, 9), (96, 80, 9), (144, 64, 10), (112, 128, 16)]
+)
+def test_half_a_square_counts_as_one_as_in_the_runtime(
+    width: int, height: int, tokens: int
+) -> None:
+    # What openvino-genai 2026.4.1 said of these pictures, less their two marks.
+    grid = QwenGrid(square=32, least_pixels=4096, most_pixels=65536)
+    assert grid.tokens(width, height) == tokens + 2
+
+
 def test_a_missing_part_is_named_before_loading(models: Path, tmp_path: Path) -> None:
     target = tmp_path / "target"
     shutil.copytree(vision_pair(models, "gemma4").target_dir, target)
