@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from dflash_desktop.domain.made_picture import MadePicture
+from dflash_desktop.domain.picture_request import MAX_SEED
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
 from dflash_desktop.services.png_file import png_bytes, png_texts
@@ -29,8 +30,13 @@ _LOG = logging.getLogger(__name__)
 FILE_VERSION: Final = 1
 TRASH: Final = "trash"
 TEXT_KEYWORD: Final = "DFlash Desktop"
-_ID: Final = re.compile(r"[0-9A-Za-z_-]{1,80}")
+_ID: Final = re.compile(r"(?!\.)[^/\\:\0]{1,180}")
+"""Any name in this folder: a copy that a person made there is called as the system likes."""
 _LIMIT_BYTES: Final = 1 << 20
+_FIRST_YEAR: Final = 1970
+_LAST_YEAR: Final = 9000
+_LONGEST_SECONDS: Final = 1e7
+_MOST: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,8 @@ class GalleryStore:
         """All pictures, the newest first; reads only what has changed since the last call."""
         known: dict[str, tuple[_Stamp, GalleryEntry]] = {}
         for path in self._folder.glob("*.png"):
+            if not _ID.fullmatch(path.stem):
+                continue
             try:
                 status = path.stat()
             except OSError:  # removed by another window in between
@@ -222,8 +230,22 @@ def _decoded(content: bytes) -> MadePicture | None:
         file = _FILE.decode(content)
     except (msgspec.MsgspecError, RecursionError):
         return None
-    has_zone = file.picture.made_at.tzinfo is not None  # else it cannot be sorted with others
-    return file.picture if file.version == FILE_VERSION and has_zone else None
+    return file.picture if file.version == FILE_VERSION and _is_possible(file.picture) else None
+
+
+def _is_possible(picture: MadePicture) -> bool:
+    """Whether its numbers can be shown, sorted and filled into a form: a file may say anything."""
+    recipe, moment = picture.recipe, picture.made_at
+    sides = (recipe.width, recipe.height, recipe.steps)
+    return (
+        moment.tzinfo is not None
+        and _FIRST_YEAR <= moment.year <= _LAST_YEAR
+        and 0 <= picture.seconds <= _LONGEST_SECONDS
+        and all(0 < side <= _MOST for side in sides)
+        and 0 <= recipe.seed <= MAX_SEED
+        and 0 <= recipe.guidance <= _MOST
+        and (recipe.strength is None or 0 <= recipe.strength <= 1)
+    )
 
 
 def _bytes_of(file: Path) -> bytes:

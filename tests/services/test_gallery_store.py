@@ -199,3 +199,57 @@ def test_a_thousand_pictures_are_listed_quickly(tmp_path: Path) -> None:
     again = time.perf_counter() - started
     assert first < 1.0
     assert again < first
+
+
+@pytest.mark.parametrize("name", ["{id} - Copy", "Kopie von {id}", "{id} (2)", "Bild 1.final"])
+def test_a_copy_that_a_person_made_in_the_folder_is_removed_and_saved_like_any_other(
+    store: GalleryStore, tmp_path: Path, name: str
+) -> None:
+    made = add(store)
+    copy = store.path(made.id).with_name(f"{name.format(id=made.id)}.png")
+    copy.write_bytes(store.path(made.id).read_bytes())
+    (entry,) = [one for one in store.list() if one.path == copy]
+    store.describe(entry.id, "A copy")
+    store.copy_to(entry.id, tmp_path / "saved.png")
+    assert (tmp_path / "saved.png").read_bytes() == copy.read_bytes()
+    store.delete(entry.id)
+    assert [one.id for one in store.list()] == [made.id]
+    store.restore(entry.id)
+    (again,) = [one for one in store.list() if one.path == copy]
+    assert again.picture is not None
+    assert again.picture.alt_text == "A copy"
+
+
+@pytest.mark.parametrize("picture_id", ["../one", "a/b", "a\\b", "C:one", "", "x" * 201, "a\0b"])
+def test_an_id_is_never_a_way_out_of_the_folder(store: GalleryStore, picture_id: str) -> None:
+    with pytest.raises(AppError) as caught:
+        store.path(picture_id)
+    assert caught.value.problem.code == "picture_gone"
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        (("made_at",), "0001-01-01T00:00:00+14:00"),
+        (("made_at",), "9999-12-31T23:59:59-14:00"),
+        (("seconds",), 1e308),
+        (("recipe", "steps"), 10**400),
+        (("recipe", "width"), -1),
+        (("recipe", "seed"), -1),
+        (("recipe", "strength"), 1e300),
+        (("recipe", "guidance"), -1e300),
+    ],
+)
+def test_settings_that_no_form_can_hold_are_taken_for_damaged(
+    store: GalleryStore, part: tuple[str, ...], value: object
+) -> None:
+    path = store.path(add(store).id)
+    content = json.loads(path.with_suffix(".json").read_bytes())
+    place = content["picture"]
+    for name in part[:-1]:
+        place = place[name]
+    place[part[-1]] = value
+    path.with_suffix(".json").unlink()
+    path.write_bytes(png_bytes(PIXELS, {"DFlash Desktop": json.dumps(content)}))
+    (entry,) = store.list()
+    assert entry.picture is None
