@@ -120,6 +120,11 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "It is no longer there, damaged, or of a shape that models do not take: very small, or a "
         "long strip. Attach it again, or another one.",
     ),
+    "source_picture_gone": Sentence(
+        "The picture to begin with cannot be read any more.",
+        "It, or its mask, was removed or damaged while this waited. Choose it again, or begin "
+        "without a picture.",
+    ),
     "cannot_score": Sentence(
         "The runtime cannot say how likely words are for a model that sees pictures.",
         "The measurement goes on without it.",

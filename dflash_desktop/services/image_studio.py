@@ -235,7 +235,7 @@ class ImageStudio:
             async for event in events:
                 match event:
                     case LoadProgress(stage=stage):
-                        self._change(item.id, phase=QueuePhase.LOADING, stage=stage)
+                        self._note(item.id, QueuePhase.LOADING, stage=stage)
                     case PictureStep():
                         self._note_step(item.id, event)
                     case PictureMade():
@@ -251,15 +251,20 @@ class ImageStudio:
         item = self._find(item_id)
         if item is None:
             return
-        is_stopping = item.phase is QueuePhase.STOPPING
-        self._change(
+        self._note(
             item_id,
-            phase=QueuePhase.STOPPING if is_stopping else QueuePhase.MAKING,
+            QueuePhase.MAKING,
             done_steps=step.done,
             total_steps=step.total,
             seconds_per_step=step.seconds_per_step,
             preview=step.preview or item.preview,
         )
+
+    def _note(self, item_id: int, phase: QueuePhase, **fields: object) -> None:
+        """What the engine tells; it goes on telling after it was asked to stop."""
+        item = self._find(item_id)
+        is_stopping = item is not None and item.phase is QueuePhase.STOPPING
+        self._change(item_id, phase=QueuePhase.STOPPING if is_stopping else phase, **fields)
 
     def _announce(self, picture: MadePicture) -> None:
         self._gallery.announce()

@@ -6,6 +6,7 @@ import errno
 import re
 from typing import TYPE_CHECKING, Final
 
+from dflash_desktop.workers.image_pipeline import SourcePictureError
 from dflash_desktop.workers.model_folder import ModelFolderError
 from dflash_desktop.workers.prompt import CannotSeeError, PromptTooLongError
 from dflash_desktop.workers.protocol import Failed
@@ -47,6 +48,7 @@ _OWN_ERRORS: Final = (
     (CannotSeeError, "model_sees_no_pictures"),
     (CannotScoreError, "cannot_score"),
     (PictureError, "picture_refused"),
+    (SourcePictureError, "source_picture_gone"),
 )
 _TAINTING: Final = frozenset({"gpu_fault", "out_of_memory"})
 

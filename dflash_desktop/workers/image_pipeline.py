@@ -30,6 +30,10 @@ _MOST_PIXELS: Final = 50_000_000
 """Of a source; the worker that prepares pictures makes none so large."""
 
 
+class SourcePictureError(Exception):
+    """The picture to begin with, or its mask, cannot be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """After one step; `preview` is there when one was worth its time."""
@@ -247,10 +251,15 @@ def _tensor(file: Path, width: int, height: int) -> object:
     from openvino import Tensor
     from PIL import Image as Images
 
-    with Images.open(file, formats=("PNG",)) as image:
-        if image.width * image.height > _MOST_PIXELS:
-            raise ValueError(f"{file.name} has {image.width} x {image.height} pixels")
-        upright = image.convert("RGB")
+    try:
+        with Images.open(file, formats=("PNG",)) as image:
+            size = f"{image.width} x {image.height} pixels"
+            upright = image.convert("RGB") if image.width * image.height <= _MOST_PIXELS else None
+    except (OSError, SyntaxError, ValueError, Images.DecompressionBombError) as error:
+        # Without a kind of its own, a source that is gone reads as a model that is.
+        raise SourcePictureError(f"{file.name}: {error}") from error
+    if upright is None:
+        raise SourcePictureError(f"{file.name}: {size}")
     fitted = _covering(upright, width, height)
     return Tensor(numpy.ascontiguousarray(numpy.asarray(fitted)[None]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -288,4 +289,5 @@ class ImagePresenter:
 
 def _remove_masks(folder: Path) -> None:
     for file in folder.glob("*.png"):
-        file.unlink(missing_ok=True)
+        with suppress(OSError):  # Windows: the engine is reading it
+            file.unlink()
