@@ -135,8 +135,10 @@ async def test_the_runtime_does_not_end_the_process_where_it_refuses(maker: Make
     for bad in (replace(REQUEST, negative_prompt="x", guidance=0.5), replace(REQUEST, steps=0)):
         with pytest.raises(AppError):
             await maker.run(bad)
-    with pytest.raises(AppError):
-        await maker.run(replace(REQUEST, source=maker.folder / "model_index.json"))
+    for source in (maker.folder / "model_index.json", maker.folder / "deleted meanwhile.png"):
+        with pytest.raises(AppError) as caught:
+            await maker.run(replace(REQUEST, source=source))
+        assert caught.value.problem.code == "source_picture_gone"
     assert maker.engine.process_id == process
     await maker.picture()
 
