@@ -103,6 +103,11 @@ class ExportPages:
         if self._presenter is not None:
             self._presenter.show_request(request)
 
+    def take(self, paths: tuple[Path, ...]) -> None:
+        """As if the person had dropped these on the page, which is built."""
+        if self._presenter is not None:
+            self._presenter.take(tuple(map(str, paths)))
+
     def show_running(self) -> None:
         """Bring the export that goes on to the front."""
         self._show(Page.EXPORT)

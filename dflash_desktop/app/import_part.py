@@ -24,9 +24,10 @@ def build_import(
     view: LibraryView,
     services: Services,
     look_at: Callable[[PairFolders], None],
+    lead: Callable[[Remedy, tuple[Path, ...]], None],
     on_remedy: Callable[[Remedy], None],
 ) -> ImportPresenter:
-    """What takes dropped files; `look_at` opens the page of a pair."""
+    """What takes dropped files; `look_at` opens the page of a pair, `lead` where they belong."""
 
     def drafts() -> dict[Path, str]:
         alone = {
@@ -50,5 +51,6 @@ def build_import(
         is_taken=lambda name: services.models.find(name) is not None,
         drafts=drafts,
         check=lambda title, target, draft: look_at(folders_of(title, target, draft)),
+        lead=lead,
         on_remedy=on_remedy,
     )

@@ -52,6 +52,7 @@ class ModelPages:
         show_starter: Callable[[], None],
         get_pair: Callable[[str], None],
         export: Callable[[ExportRequest | None], None],
+        lead: Callable[[Remedy, tuple[Path, ...]], None],
         on_remedy: Callable[[Remedy], None],
         make_pictures: Callable[[str], None],
     ) -> None:
@@ -64,6 +65,7 @@ class ModelPages:
         self._show_starter = show_starter
         self._get_pair = get_pair
         self._export = export
+        self._lead = lead
         self._on_remedy = on_remedy
         self._make_pictures = make_pictures
         self._models_pane: ModelsPane | None = None
@@ -154,6 +156,7 @@ class ModelPages:
             view=pane.library,
             services=services,
             look_at=self.look_at,
+            lead=self._lead,
             on_remedy=lambda remedy: self._take_remedy_of_a_look(remedy, ()),
         )
         return pane
@@ -220,11 +223,11 @@ class ModelPages:
             )
         return self._connection
 
-    def take_in(self, path: Path) -> None:
-        """As if the person had dropped this on the Models page, which is built."""
+    def take_in(self, paths: tuple[Path, ...]) -> None:
+        """As if the person had dropped these on the Models page, which is built."""
         if self._import is not None and self._models_pane is not None:
             self._models_pane.show_library()
-            self._import.take((str(path),))
+            self._import.take(tuple(map(str, paths)))
 
     def on_shown(self, page: Page) -> None:
         """Look anew at what may have changed while a page was not in front."""

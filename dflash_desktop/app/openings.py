@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from dflash_desktop.app.single_window import Listener
-from dflash_desktop.domain.problems import Remedy
-from dflash_desktop.services.opened_path import offer_of
+from dflash_desktop.services.opened_path import opened_of
 from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from dflash_desktop.domain.problems import Remedy
     from dflash_desktop.paths import AppPaths
+    from dflash_desktop.services.opened_path import Opened
     from dflash_desktop.ui.main_window import MainWindow
 
 
 class Openings:
-    """Brings the window to the front and offers what was handed over, the last of several.
+    """Brings the window to the front and offers what was handed over, all of it at once.
+
+    `take(remedy, paths)` leads to where these can be used.
 
     Nothing is opened without the person's click: anybody with this person's rights may ask.
     """
@@ -31,16 +34,14 @@ class Openings:
         *,
         window: MainWindow,
         paths: AppPaths,
-        take_in: Callable[[Path], None],
-        attach: Callable[[Path], None],
+        take: Callable[[Remedy, tuple[Path, ...]], None],
         listens: bool,
     ) -> None:
         self._window = window
         self._paths = paths
-        self._take_in = take_in
-        self._attach = attach
+        self._take = take
         self._listens = listens
-        self._offered: Path | None = None
+        self._offered: Opened | None = None
         self._tasks = TaskScope(owner=window, on_problem=window.show_problem)
         self._listener = Listener(window)
         self._listener.opened.connect(self._on_opened)
@@ -58,12 +59,14 @@ class Openings:
             self._offer(files)
 
     def take_way_out(self, remedy: Remedy) -> bool:
-        """Take in what was offered, if that is what the person chose."""
-        ways = {Remedy.ADD_MODEL: self._take_in, Remedy.ATTACH_PICTURE: self._attach}
-        if remedy not in ways or self._offered is None:
+        """Take what was offered, if that is what the person chose, and offer the rest again."""
+        paths = () if self._offered is None else self._offered.ways.get(remedy, ())
+        if self._offered is None or not paths:
             return False
-        path, self._offered = self._offered, None
-        ways[remedy](path)
+        self._offered = self._offered.without(remedy)
+        self._take(remedy, paths)
+        if self._offered is not None:
+            self._window.show_problem(self._offered.problem)
         return True
 
     async def close(self) -> None:
@@ -82,8 +85,8 @@ class Openings:
             self._offer(files)
 
     def _offer(self, files: tuple[str, ...]) -> None:
-        self._tasks.start(self._look_and_offer(files[-1]))
+        self._tasks.start(self._look_and_offer(files))
 
-    async def _look_and_offer(self, file: str) -> None:
-        problem, self._offered = await asyncio.to_thread(offer_of, file)
-        self._window.show_problem(problem)
+    async def _look_and_offer(self, files: tuple[str, ...]) -> None:
+        self._offered = await asyncio.to_thread(opened_of, files)
+        self._window.show_problem(self._offered.problem)

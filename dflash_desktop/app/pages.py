@@ -75,6 +75,7 @@ class Pages:
             pictures=services.pictures,
             theme=theme,
             on_remedy=on_remedy,
+            lead=self.take_opened,
         )
         self._memory = MemoryPresenter(
             pane=self.chat_pane,
@@ -98,6 +99,7 @@ class Pages:
             show_starter=self.show_starter,
             get_pair=self.get_pair,
             export=self.export,
+            lead=self.take_opened,
             on_remedy=on_remedy,
             make_pictures=self.make_pictures,
         )
@@ -157,15 +159,20 @@ class Pages:
         if isinstance(pane, ModelsPane):
             pane.show_run_form()
 
-    def take_in(self, path: Path) -> None:
-        """Take a model's folder or a GGUF file into the list of models, in view."""
-        self.show(Page.MODELS)
-        self._model_pages.take_in(path)
-
-    def attach(self, path: Path) -> None:
-        """Let a picture go with the next message, in view."""
-        self.show(Page.CHAT)
-        self.chat_pane.files_given.emit((str(path),))
+    def take_opened(self, remedy: Remedy, paths: tuple[Path, ...]) -> None:
+        """Lead these to where such a remedy takes them, in view; nothing is done with them yet."""
+        match remedy:
+            case Remedy.ADD_MODEL:
+                self.show(Page.MODELS)
+                self._model_pages.take_in(paths)
+            case Remedy.EXPORT:
+                self.show(Page.EXPORT)
+                self._exports.take(paths)
+            case Remedy.ATTACH_PICTURE:
+                self.show(Page.CHAT)
+                self.chat_pane.files_given.emit(tuple(map(str, paths)))
+            case _:
+                raise ValueError(f"{remedy} takes no files")
 
     def get_pair(self, pair_id: str) -> None:
         """Lead to getting this pair of the catalogue, the person's own part of it included."""
@@ -250,7 +257,7 @@ class Pages:
             on_remedy=self._on_remedy,
             show_transfers=lambda: self.show(Page.TRANSFERS),
             add_model=lambda: self.show(Page.MODELS),
-            ask=self.attach,
+            ask=lambda path: self.take_opened(Remedy.ATTACH_PICTURE, (path,)),
         )
         return self._images.pane
 

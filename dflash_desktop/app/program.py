@@ -79,8 +79,7 @@ class Program:
         self._garbage = GarbageCollection(self.window)
         self._openings = Openings(
             window=self.window,
-            take_in=self._take_in,
-            attach=self._attach,
+            take=self._take_opened,
             listens=is_first,
             paths=paths,
         )
@@ -214,13 +213,9 @@ class Program:
         if problem is not None:
             self.window.show_problem(problem)
 
-    def _take_in(self, path: Path) -> None:
+    def _take_opened(self, remedy: Remedy, paths: tuple[Path, ...]) -> None:
         if self._pages is not None:
-            self._pages.take_in(path)
-
-    def _attach(self, path: Path) -> None:
-        if self._pages is not None:
-            self._pages.attach(path)
+            self._pages.take_opened(remedy, paths)
 
     def _report(self, problem: Problem) -> str:
         from dflash_desktop.domain.engine_state import loaded_pair

@@ -36,6 +36,7 @@ class Remedy(StrEnum):
     MODEL_FOLDER = "model_folder"
     ADD_MODEL = "add_model"
     ATTACH_PICTURE = "attach_picture"
+    EXPORT = "export"
     SHOW_EXPORT = "show_export"
     CLOSE_PROGRAM = "close_program"
 
@@ -65,6 +66,7 @@ _REMEDY_LABELS = {
     Remedy.MODEL_FOLDER: "Choose model folder…",
     Remedy.ADD_MODEL: "Add to the models",
     Remedy.ATTACH_PICTURE: "Ask about it",
+    Remedy.EXPORT: "Export…",
     Remedy.SHOW_EXPORT: "Show the export",
     Remedy.CLOSE_PROGRAM: "Stop it and close",
 }

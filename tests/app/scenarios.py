@@ -162,6 +162,34 @@ async def hear_of_a_picture(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+async def hear_of_several_files(program: Program, seen: Seen) -> None:
+    """Another start hands over two pictures and a checkpoint, each of which goes its way."""
+    from dflash_desktop.domain.problems import Remedy
+    from dflash_desktop.ui.export.item_form import ItemForm
+    from dflash_desktop.ui.pictures.attachment_bar import AttachmentBar
+
+    await until(lambda: program.hears_later_starts)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await until(lambda: program.window.banner.problem is not None)
+    named(program, Remedy.ATTACH_PICTURE.label)[0].click()
+    (bar,) = program.window.findChildren(AttachmentBar)
+    await until(lambda: len(bar.cards) == 2 and all(c.thumbnail.isEnabled() for c in bar.cards))
+    names = [card.thumbnail.accessibleName() for card in bar.cards]
+    seen["attached"] = [name.split()[2].rstrip(",") for name in names]
+    problem = program.window.banner.problem
+    seen["offered_again"] = [] if problem is None else list(problem.remedies)
+    named(program, Remedy.EXPORT.label)[0].click()
+
+    def source() -> str:
+        forms = program.window.findChildren(ItemForm)
+        return next((str(form.read.source.path) for form in forms if form.read.source), "")
+
+    await until(lambda: program.window.page == "Export" and bool(source()))
+    seen["page"], seen["form"] = program.window.page, source()
+    program.window.close()
+
+
 async def hear_of_a_gguf_file(program: Program, seen: Seen) -> None:
     """Another start hands over a GGUF file, which is offered twice before anything is done."""
     from dflash_desktop.domain.problems import Remedy
@@ -434,6 +462,7 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "hear_a_second_start": (SLOW, hear_a_second_start),
     "hear_of_a_gguf_file": (SLOW, hear_of_a_gguf_file),
     "hear_of_a_picture": (SLOW, hear_of_a_picture),
+    "hear_of_several_files": (SLOW, hear_of_several_files),
     "look_and_go_on": (SLOW, look_and_go_on),
     "frozen_without_its_engine": (SLOW, frozen_without_its_engine),
     "last_dialog": (SLOW, last_dialog),

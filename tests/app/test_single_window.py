@@ -18,6 +18,7 @@ from PySide6.QtNetwork import QLocalSocket
 from dflash_desktop.app.single_window import Listener
 from dflash_desktop.paths import app_paths, resources_dir
 from dflash_desktop.services.window_address import window_address
+from tests.exporting.checkpoints import write_checkpoint
 from tests.fakes.gguf_files import small_gguf
 from tests.fakes.picture_corpus import saved, scene
 
@@ -111,6 +112,24 @@ def test_a_picture_is_offered_for_the_chat(tmp_path: Path) -> None:
     seen = json.loads(out.splitlines()[-1])
     assert (seen["told"], seen["page"]) == ("opened_picture", "Chat")
     assert seen["attached"] == "Attached picture street.png, 80 × 48"
+
+
+@not_windows
+def test_pictures_are_attached_together_and_a_checkpoint_fills_the_export_form(
+    tmp_path: Path,
+) -> None:
+    files = [tmp_path / "street.png", tmp_path / "house.png"]
+    for file in files:
+        file.write_bytes(saved(scene(), "PNG"))
+    checkpoint = write_checkpoint(tmp_path / "Qwen3 tiny", "text")
+    with first_window("hear_of_several_files") as (process, said):
+        assert said == "ready"
+        assert start_again(*files, checkpoint).returncode == 0
+        out, _ = process.communicate(timeout=LIMIT_SECONDS)
+    seen = json.loads(out.splitlines()[-1])
+    assert seen["attached"] == ["street.png", "house.png"]
+    assert seen["offered_again"] == ["export"]
+    assert (seen["page"], seen["form"]) == ("Export", str(checkpoint))
 
 
 @not_windows

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dflash_desktop.domain.gguf_draft import ARCHITECTURE
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.paths import app_paths
 from dflash_desktop.services import install_lock
 from dflash_desktop.services.home_check import home_problem
 from dflash_desktop.services.install_lock import InstallLock
 from dflash_desktop.services.last_run import LastRun
-from dflash_desktop.services.opened_path import offer_of
+from dflash_desktop.services.opened_path import offer_of, opened_of
+from tests.exporting.checkpoints import write_checkpoint
+from tests.fakes.gguf_files import small_gguf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +53,46 @@ def test_a_gguf_file_is_told_by_its_content_and_offered(tmp_path: Path) -> None:
     assert problem.remedies == (Remedy.ADD_MODEL,)
     file.write_bytes(b"MZ")
     assert offer_of(str(file))[0].code == "opened_unknown"
+
+
+@pytest.mark.parametrize("inside", ["", "config.json", "model.safetensors"])
+def test_a_checkpoint_or_a_file_of_it_is_offered_for_export(tmp_path: Path, inside: str) -> None:
+    folder = write_checkpoint(tmp_path / "Qwen3 tiny", "text")
+    problem, offered = offer_of(str(folder / inside))
+    assert (problem.code, offered) == ("opened_checkpoint", folder)
+    assert problem.remedies == (Remedy.EXPORT,)
+    (folder / "openvino_model.xml").write_text("<net/>", encoding="utf-8")
+    assert offer_of(str(folder / inside))[0].code == "opened_model_folder"
+
+
+def test_settings_without_weights_are_no_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    assert offer_of(str(tmp_path))[0].code == "opened_unknown"
+    assert offer_of(str(tmp_path / "config.json"))[0].code == "opened_unknown"
+
+
+def test_a_draft_as_gguf_is_told_from_a_model_by_its_head(tmp_path: Path) -> None:
+    file = small_gguf(ARCHITECTURE).write(tmp_path / "draft.gguf")
+    problem, offered = offer_of(str(file))
+    assert (problem.code, offered) == ("opened_draft", file)
+    assert problem.remedies == (Remedy.EXPORT,)
+
+
+def test_several_things_at_once_are_all_offered_each_in_its_way(tmp_path: Path) -> None:
+    pictures = tuple(tmp_path / name for name in ("a.jpg", "b.jpg"))
+    for file in pictures:
+        file.write_bytes(b"\xff\xd8\xff\xe0" + b"\0" * 20)
+    folder, nothing = model_folder(tmp_path), tmp_path / "gone"
+    opened = opened_of([str(path) for path in (*pictures, folder, nothing)])
+    assert opened.ways == {Remedy.ATTACH_PICTURE: pictures, Remedy.ADD_MODEL: (folder,)}
+    assert opened.problem.headline == "2 pictures and 1 model can be opened here."
+    assert "1 other is nothing" in opened.problem.advice
+    assert opened.problem.remedies == (Remedy.ATTACH_PICTURE, Remedy.ADD_MODEL)
+    left = opened.without(Remedy.ATTACH_PICTURE)
+    assert left is not None
+    assert left.ways == {Remedy.ADD_MODEL: (folder,)}
+    assert left.without(Remedy.ADD_MODEL) is None
+    assert opened_of([str(nothing), str(nothing)]).problem.remedies == ()
 
 
 def test_a_picture_is_told_by_its_content_and_offered_for_the_chat(tmp_path: Path) -> None:

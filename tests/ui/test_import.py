@@ -13,13 +13,14 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPushButton
 
+from dflash_desktop.domain.gguf_draft import ARCHITECTURE as DRAFT_ARCHITECTURE
 from dflash_desktop.domain.gguf_import import (
     ImportedModel,
     ImportProgress,
     ImportStage,
     ImportWeights,
 )
-from dflash_desktop.domain.problems import AppError
+from dflash_desktop.domain.problems import AppError, Remedy
 from dflash_desktop.services.gguf_import import GgufImport
 from dflash_desktop.services.gguf_problems import memory_short
 from dflash_desktop.services.model_library import ModelLibrary
@@ -28,6 +29,7 @@ from dflash_desktop.ui.models.import_presenter import ImportPresenter
 from dflash_desktop.ui.models.import_words import only_one
 from dflash_desktop.ui.models.library_presenter import LibraryPresenter
 from dflash_desktop.ui.models.pane import ModelsPane
+from tests.exporting.checkpoints import write_checkpoint
 from tests.fakes.engine import engine_under_test, until
 from tests.fakes.gguf_files import STRING, small_gguf
 from tests.fakes.ir_models import write_draft, write_target
@@ -75,6 +77,7 @@ class Page:
         self.scripted = ScriptedImport()
         self.checked: list[tuple[str, Path, Path]] = []
         self.drafts: dict[Path, str] = {}
+        self.led: list[tuple[Remedy, tuple[Path, ...]]] = []
         self.presenter = self.over(self.scripted)
 
     def over(self, importer: ScriptedImport | GgufImport) -> ImportPresenter:
@@ -84,6 +87,7 @@ class Page:
             is_taken=lambda name: self.library.find(name) is not None or name == "Taken",
             drafts=lambda: self.drafts,
             check=lambda *pair: self.checked.append(pair),
+            lead=lambda *way: self.led.append(way),
         )
 
     def button(self, label: str) -> QPushButton:
@@ -224,11 +228,24 @@ async def test_a_dropped_folder_goes_where_an_added_one_goes(page: Page, tmp_pat
     await until(lambda: page.says("“photos” is nothing that this program opens."))
 
 
+async def test_what_is_no_model_yet_leads_to_the_export(page: Page, tmp_path: Path) -> None:
+    target, draft = write_checkpoint(tmp_path / "Qwen3", "text"), tmp_path / "draft.gguf"
+    small_gguf(DRAFT_ARCHITECTURE).write(draft)
+    page.drop(target)
+    await until(lambda: page.led == [(Remedy.EXPORT, (target,))])
+    page.drop(target, draft)
+    await until(lambda: page.led[1:] == [(Remedy.EXPORT, (target, draft))])
+    assert page.name == ""
+    page.drop(target, tmp_path / "photos")
+    await until(lambda: page.says("Only one model can be taken at a time."))
+    assert len(page.led) == 2
+
+
 async def test_several_files_are_taken_only_when_they_are_one_model(
     page: Page, gguf: Path, tmp_path: Path
 ) -> None:
     page.drop(gguf, tmp_path / "other.gguf")
-    assert page.says("Only one model can be taken at a time.")
+    await until(lambda: page.says("Only one model can be taken at a time."))
     parts = ("/x/a-00002-of-00002.gguf", "/x/a-00001-of-00002.gguf")
     assert only_one(parts) == parts[1]
     assert only_one((*parts, "/x/b-00001-of-00002.gguf")) is None
@@ -242,7 +259,7 @@ async def test_an_import_shows_its_steps_and_can_be_cancelled(page: Page, gguf: 
     assert page.scripted.asked == [("tiny.gguf", "Tiny", ImportWeights.AUTO)]
     assert not page.button("Import a GGUF file…").isEnabled()
     page.drop(gguf)
-    assert page.says("Another GGUF file is being imported now.")
+    await until(lambda: page.says("Another GGUF file is being imported now."))
     assert page.pane.window().focusWidget() is page.button("Cancel")
     page.button("Cancel").click()
     await until(lambda: page.scripted.was_closed and page.name == "Tiny")

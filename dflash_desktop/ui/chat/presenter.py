@@ -26,6 +26,7 @@ from dflash_desktop.ui.tasks import TaskScope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
+    from pathlib import Path
 
     from dflash_desktop.domain.conversation import Conversation
     from dflash_desktop.domain.engine_state import EngineState
@@ -53,6 +54,7 @@ class ChatPresenter:
         pictures: Pictures,
         theme: Theme,
         on_remedy: Callable[[Remedy], None],
+        lead: Callable[[Remedy, tuple[Path, ...]], None] = lambda _remedy, _paths: None,
     ) -> None:
         self._pane = pane
         self._chat = chat
@@ -62,7 +64,11 @@ class ChatPresenter:
         self._on_remedy = on_remedy
         composer = pane.composer
         self.attachments = Attachments(
-            bar=composer.attachments, pictures=pictures, theme=theme, on_problem=pane.show_problem
+            bar=composer.attachments,
+            pictures=pictures,
+            theme=theme,
+            on_problem=pane.show_problem,
+            lead=lead,
         )
         self.attachments.changed.connect(pane.show_pictures)
         self.attachments.changed.connect(self._show_draft)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from dflash_desktop.domain.gguf_import import ImportedModel
-from dflash_desktop.domain.problems import AppError
+from dflash_desktop.domain.problems import AppError, Remedy
 from dflash_desktop.services.fitting_drafts import fitting_drafts
 from dflash_desktop.services.gguf_file import look_at_gguf
 from dflash_desktop.services.gguf_problems import already_running
-from dflash_desktop.services.opened_path import offer_of
+from dflash_desktop.services.opened_path import opened_of
 from dflash_desktop.ui.models.import_words import (
     SEVERAL,
     ImportSteps,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
 
     from dflash_desktop.domain.gguf_import import GgufFile, ImportProgress, ImportWeights
-    from dflash_desktop.domain.problems import Problem, Remedy
+    from dflash_desktop.domain.problems import Problem
     from dflash_desktop.ui.models.library_view import LibraryView
 
 _GGUF: Final = ".gguf"
@@ -48,7 +48,7 @@ class Importer(Protocol):
 class ImportPresenter:
     """`drafts` are the folders of those that are here, with what a sentence calls them.
 
-    `check` opens the page of a pair.
+    `check` opens the page of a pair, and `lead(remedy, paths)` the page for what is no model yet.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class ImportPresenter:
         is_taken: Callable[[str], bool],
         drafts: Callable[[], Mapping[Path, str]],
         check: Callable[[str, Path, Path], None],
+        lead: Callable[[Remedy, tuple[Path, ...]], None],
         on_remedy: Callable[[Remedy], None] = lambda _: None,
     ) -> None:
         self._view = view
@@ -67,12 +68,13 @@ class ImportPresenter:
         self._is_taken = is_taken
         self._drafts = drafts
         self._check = check
+        self._lead = lead
         self._file: Path | None = None
         self._suggested: tuple[str, Path, Path] | None = None
         self._looks = TaskScope(owner=view, on_problem=self._part.show_refusal)
         self._imports = TaskScope(owner=view, on_problem=self._part.show_problem)
         view.paths_dropped.connect(self.take)
-        view.gguf_chosen.connect(lambda path: self._begin_look(Path(path)))
+        view.gguf_chosen.connect(lambda path: self.take((path,)))
         self._part.import_requested.connect(self._on_import)
         self._part.cancelled.connect(self._imports.cancel_all)
         self._part.check_requested.connect(self._on_check)
@@ -82,15 +84,9 @@ class ImportPresenter:
 
     def take(self, paths: tuple[str, ...]) -> None:
         """Look at what was dropped or handed over, and offer what can be done with it."""
-        if not paths:
-            return
-        path = only_one(paths)
-        if path is None:
-            self._view.show_problem(SEVERAL)
-        elif path.lower().endswith(_GGUF):
-            self._begin_look(Path(path))
-        else:
-            self._looks.start(self._take(path))
+        if paths:
+            path = only_one(paths)
+            self._looks.start(self._take(paths if path is None else (path,)))
 
     async def close(self) -> None:
         """Stop an import, which leaves nothing half-made, and wait for that."""
@@ -98,14 +94,22 @@ class ImportPresenter:
             scope.close()
             await scope.wait()
 
-    async def _take(self, path: str) -> None:
-        problem, found = await asyncio.to_thread(offer_of, path)
-        if found is None:
-            self._view.show_problem(problem)
-        elif problem.code == "opened_gguf":
-            self._begin_look(found)
+    async def _take(self, paths: tuple[str, ...]) -> None:
+        """The first way out of what it is called is where it goes."""
+        opened = await asyncio.to_thread(opened_of, paths)
+        to_export = opened.ways.get(Remedy.EXPORT, ())
+        if len(to_export) == len(paths):
+            self._lead(Remedy.EXPORT, to_export)
+            return
+        found = opened.ways.get(Remedy.ADD_MODEL, ())
+        if len(paths) > 1:
+            self._view.show_problem(SEVERAL)
+        elif opened.problem.code == "opened_gguf" or paths[0].lower().endswith(_GGUF):
+            self._begin_look(Path(paths[0]))  # which says what is wrong with it, if anything
+        elif found:
+            self._view.folder_chosen.emit(str(found[0]))
         else:
-            self._view.folder_chosen.emit(str(found))
+            self._view.show_problem(opened.problem)
 
     def _begin_look(self, file: Path) -> None:
         if self._imports.is_busy:

@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QImage
 
 from dflash_desktop.domain.pictures import MAX_PICTURES, Picture
-from dflash_desktop.domain.problems import AppError, Problem, Severity
+from dflash_desktop.domain.problems import AppError, Problem, Remedy, Severity
+from dflash_desktop.services.opened_path import offer_of
 from dflash_desktop.ui.pictures.attachment_card import AttachmentState
 from dflash_desktop.ui.pictures.pixels import png_of
 from dflash_desktop.ui.pictures.shown_picture import picture_caption, picture_facts, shown_picture
@@ -40,6 +41,7 @@ class Attachments(QObject):
     whether some are still being prepared.
 
     `on_problem` is told once for each time that something was attached, whatever its number.
+    `lead(remedy, paths)` opens the page for files that are models.
     """
 
     changed = Signal(int, bool)
@@ -51,12 +53,14 @@ class Attachments(QObject):
         pictures: Pictures,
         theme: Theme,
         on_problem: Callable[[Problem], None],
+        lead: Callable[[Remedy, tuple[Path, ...]], None] = lambda _remedy, _paths: None,
     ) -> None:
         super().__init__(bar)
         self._bar = bar
         self._pictures = pictures
         self._theme = theme
         self._on_problem = on_problem
+        self._lead = lead
         self._all: list[_Attachment] = []
         self._keys = 0
         self._tasks = TaskScope(owner=self, on_problem=on_problem)
@@ -80,7 +84,7 @@ class Attachments(QObject):
         return any(one.picture is None for one in self._all)
 
     def attach_files(self, paths: tuple[str, ...]) -> None:
-        """Take files, whatever they turn out to be."""
+        """Take files, whatever they turn out to be; models are led to where they belong."""
         self._attach([(Path(path).name, Path(path)) for path in paths])
 
     def attach_pasted(self, image: bytes | QImage) -> None:
@@ -126,8 +130,14 @@ class Attachments(QObject):
 
     async def _prepare_all(self, taken: list[tuple[_Attachment, Path | bytes | QImage]]) -> None:
         problems = []
+        away: dict[Remedy, tuple[Path, ...]] = {}
         for attachment, source in taken:
             if attachment not in self._all:  # removed before its turn came
+                continue
+            way, path = await asyncio.to_thread(_elsewhere, source)
+            if way is not None and path is not None:
+                away[way] = (*away.get(way, ()), path)
+                self._remove(attachment.key)
                 continue
             try:
                 data = await _file_or_bytes(source)
@@ -138,6 +148,8 @@ class Attachments(QObject):
             self._show()
         if problems:
             self._on_problem(_together(problems))
+        for way, paths in away.items():
+            self._lead(way, paths)
 
     def _remove(self, key: int) -> None:
         self._all = [one for one in self._all if one.key != key]
@@ -179,6 +191,15 @@ class Attachments(QObject):
             ),
             thumbnail=self._pictures.thumbnail(picture),
         )
+
+
+def _elsewhere(source: Path | bytes | QImage) -> tuple[Remedy | None, Path | None]:
+    """Which other page takes a file or folder, and as what; blocking."""
+    if not isinstance(source, Path):
+        return None, None
+    problem, path = offer_of(str(source))
+    way = next(iter(problem.remedies), None)
+    return (way, path) if way in (Remedy.ADD_MODEL, Remedy.EXPORT) else (None, None)
 
 
 async def _file_or_bytes(source: Path | bytes | QImage) -> Path | bytes:

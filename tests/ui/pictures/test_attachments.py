@@ -13,10 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from dflash_desktop.domain.pictures import MAX_PICTURES
-from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.domain.problems import AppError, Problem, Remedy
 from dflash_desktop.ui.pictures.attachment_bar import AttachmentBar
 from dflash_desktop.ui.pictures.attachments import Attachments
 from dflash_desktop.ui.pictures.viewer import PictureViewer
+from tests.exporting.checkpoints import write_checkpoint
 from tests.fakes.engine import PATIENCE_SECONDS
 from tests.ui.picture_values import FolderOfPictures, picture, write_picture
 
@@ -55,10 +56,15 @@ class Under:
     def __init__(self, folder: Path, bar: AttachmentBar, theme: Theme) -> None:
         self.pictures = FakePictures(folder)
         self.problems: list[Problem] = []
+        self.led: list[tuple[Remedy, tuple[Path, ...]]] = []
         self.bar = bar
         fake: Pictures = self.pictures  # type: ignore[assignment]  # what attachments use of it
         self.attachments = Attachments(
-            bar=bar, pictures=fake, theme=theme, on_problem=self.problems.append
+            bar=bar,
+            pictures=fake,
+            theme=theme,
+            on_problem=self.problems.append,
+            lead=lambda *way: self.led.append(way),
         )
 
     async def attach(self, *names: str) -> None:
@@ -110,6 +116,20 @@ async def test_what_cannot_be_read_is_told_once_and_the_rest_stays(under: Under)
     assert problem.headline == "“bad1.png” is damaged."
     assert "One more could not be attached" in problem.advice
     assert "bad2.png" in problem.detail
+
+
+async def test_models_among_them_are_led_to_their_page_and_pictures_stay(
+    under: Under, tmp_path: Path
+) -> None:
+    model, checkpoint = tmp_path / "model", write_checkpoint(tmp_path / "checkpoint", "text")
+    model.mkdir()
+    (model / "openvino_model.xml").write_text("<net/>", encoding="utf-8")
+    under.attachments.attach_files((str(model), "/pictures/a.png", str(checkpoint)))
+    await under.done()
+    assert under.titles == ["a.png"]
+    assert under.shown == ["a.png"]
+    assert under.led == [(Remedy.ADD_MODEL, (model,)), (Remedy.EXPORT, (checkpoint,))]
+    assert not under.problems
 
 
 async def test_no_more_than_a_message_takes(under: Under) -> None:
