@@ -149,6 +149,32 @@ async def test_too_little_memory_says_what_else_works(tmp_path: Path) -> None:
     assert "optimum-cli export openvino --model t" in elsewhere.commands[1]
 
 
+async def test_the_room_is_that_of_the_output_less_what_the_person_wants_kept(
+    tmp_path: Path,
+) -> None:
+    target = write_checkpoint(tmp_path / "t", "text")
+    asked: list[tuple[Path, int | None]] = []
+
+    def room(place: Path, reserve_bytes: int | None) -> ExportRoom:
+        asked.append((place, reserve_bytes))
+        return ExportRoom(10**11, 10**11, 0, 0, 10**12)
+
+    plans = ExportPlanning(
+        hub=planning(tmp_path)._hub,
+        environments=tuple,
+        pairs=tuple,
+        work_dir=lambda: tmp_path / "work",
+        reserve_bytes=lambda: 7_000_000_000,
+        room=room,
+    )
+    request = ExportRequest("a test", (item(TARGET, target, INT8),))
+
+    await plans.plan(request)
+    await plans.plan(request, output_dir=tmp_path / "stick")
+
+    assert asked == [(tmp_path / "work", 7_000_000_000), (tmp_path / "stick", 7_000_000_000)]
+
+
 # --- on a hub ----------------------------------------------------------------------------------
 
 
@@ -192,6 +218,8 @@ async def test_of_a_hub_only_small_files_come_for_a_plan(tmp_path: Path) -> None
     assert weights < fetch.size_bytes < weights + 10_000
     assert fetch.commit == COMMIT
     assert fetch.licence == "apache-2.0"
+    on_disk = (await planned(tmp_path, item(DRAFT, folder, INT8))).temporary_bytes
+    assert plan.temporary_bytes == pytest.approx(on_disk + fetch.missing_bytes, abs=10_000)
     words = command_of(plan, "fetch-draft")
     assert words[:3] == ("hf", "download", "lab/Tiny-DFlash")
     assert "draft.py" not in words
