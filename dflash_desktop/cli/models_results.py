@@ -13,6 +13,7 @@ from dflash_desktop.domain.library import (
     Leftover,
     LeftoverKind,
     ModelCondition,
+    ModelRole,
     RemovalPlan,
     VerificationReport,
 )
@@ -119,8 +120,10 @@ class ModelResult:
 
     def as_text(self) -> str:
         """What it is called now."""
-        kind, where = self.model.manifest.role.value, self.model.path
-        return f"“{self.model.id}” is in the library: a {kind}, used where it is, in {where}."
+        is_image = self.model.manifest.role is ModelRole.IMAGE
+        kind = "an image model" if is_image else f"a {self.model.manifest.role.value}"
+        where = self.model.path
+        return f"“{self.model.id}” is in the library: {kind}, used where it is, in {where}."
 
 
 @dataclass(frozen=True, slots=True)

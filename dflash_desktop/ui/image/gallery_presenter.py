@@ -15,7 +15,12 @@ from dflash_desktop.ui.image.gallery_grid import THUMBNAIL_PX
 from dflash_desktop.ui.image.pane import View
 from dflash_desktop.ui.image.source_part import Source
 from dflash_desktop.ui.image.thumbnail_shelf import ThumbnailShelf
-from dflash_desktop.ui.image.words import count_words, picture_facts, picture_title
+from dflash_desktop.ui.image.words import (
+    count_words,
+    lost_beginning,
+    picture_facts,
+    picture_title,
+)
 from dflash_desktop.ui.pictures.pixels import colour_space_of, read_levels
 from dflash_desktop.ui.pictures.shown_picture import ShownPicture
 from dflash_desktop.ui.pictures.viewer import PictureViewer
@@ -218,7 +223,8 @@ class GalleryPresenter:
         recipe = picture.recipe
         place = self._place_of(recipe.source_id) if recipe.source_id else None
         source = None if place is None else self._source_of(self._entries[place])
-        self._pane.form.source.show_source(source, strength=recipe.strength)
+        lost = lost_beginning(recipe, has_source=source is not None)
+        self._pane.form.source.show_source(source, strength=recipe.strength, lost=lost)
 
     def _use_as_source(self) -> None:
         if (shown := self._shown()) is not None:

@@ -56,6 +56,8 @@ class SourcePart(QWidget):
         self._thumbnail.clicked.connect(self._on_choose)
         self._title = ElidedLabel(role=TextRole.STRONG, mode=Qt.TextElideMode.ElideMiddle)
         self._note = Label(role=TextRole.CAPTION, wraps=True)
+        self._lost = Label(role=TextRole.WARN, wraps=True)
+        self._lost.hide()
         remove = IconButton(IconName.CLOSE, "Begin without a picture", theme=theme)
         remove.clicked.connect(self.clear)
         self._strength = QSlider(Qt.Orientation.Horizontal)
@@ -76,8 +78,15 @@ class SourcePart(QWidget):
         """How much of the picture may change, above 0 and at most 1."""
         return self._strength.value() / _PERCENT
 
-    def show_source(self, source: Source | None, *, strength: float | None = None) -> None:
-        """Begin with this picture, or with none; what was painted on another one goes."""
+    def show_source(
+        self, source: Source | None, *, strength: float | None = None, lost: str = ""
+    ) -> None:
+        """Begin with this picture, or with none; what was painted on another one goes.
+
+        `lost` says what of an earlier picture's beginning cannot be had again.
+        """
+        self._lost.setVisible(bool(lost))
+        self._lost.show_text(lost)
         if source != self.source:
             self.mask_file = None
         self.source = source
@@ -96,6 +105,7 @@ class SourcePart(QWidget):
     def show_mask(self, mask: Path | None) -> None:
         """Change only what is white in this file, or all of it."""
         self.mask_file = mask
+        self._lost.hide()
         self._show()
         self.changed.emit()
 
@@ -157,5 +167,6 @@ class SourcePart(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP_SMALL)
+        column.addWidget(self._lost)
         column.addWidget(self._choose)
         column.addWidget(self._card)

@@ -9,7 +9,7 @@ from dflash_desktop.domain.units import format_seconds
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.image_models import ImageModel
-    from dflash_desktop.domain.made_picture import MadePicture
+    from dflash_desktop.domain.made_picture import MadePicture, PictureRecipe
 
 RESPONSIBILITY: Final = (
     "Nobody checks what a model draws. What you make and share is your responsibility."
@@ -59,6 +59,15 @@ def picture_rows(picture: MadePicture) -> tuple[tuple[str, str], ...]:
     if recipe.runtime:
         rows.append(("Runtime", f"OpenVINO GenAI {recipe.runtime}"))
     return tuple(rows)
+
+
+def lost_beginning(recipe: PictureRecipe, *, has_source: bool) -> str:
+    """What is missing to make a picture again that began with another one, or ""."""
+    if recipe.strength is None:
+        return ""
+    if not has_source:
+        return "It began with a picture that is not in the gallery. Choose that picture again."
+    return "Only a part of it was made anew. Paint that part again." if recipe.has_mask else ""
 
 
 def picture_title(picture: MadePicture | None) -> str:
