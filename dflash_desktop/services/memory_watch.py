@@ -61,6 +61,11 @@ class MemoryWatch:
             reclaimable_bytes=reclaimable,
         )
 
+    async def pool_now(self, report: HardwareReport) -> MemoryPool:
+        """Like `pool` for a report of any time, or an empty one: its RAM is looked at anew."""
+        system = await asyncio.to_thread(system_memory)
+        return await self.pool(replace(report, memory=system))
+
     def _look(
         self, report: HardwareReport, pair: LoadedPair | None, process_id: int | None
     ) -> MemoryUse:

@@ -27,7 +27,7 @@ from dflash_desktop.ui.widgets.surfaces import Line, Surface, SurfaceFrame
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QResizeEvent
+    from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.services.gallery_store import GalleryEntry
@@ -61,6 +61,7 @@ class ImagePane(QStackedWidget):
     compare_requested = Signal(tuple)
     delete_requested = Signal(tuple)
     remedy_chosen = Signal(object)
+    shown = Signal()
 
     def __init__(
         self,
@@ -164,6 +165,11 @@ class ImagePane(QStackedWidget):
         """Beside each other, or one at a time."""
         super().resizeEvent(event)
         self._arrange()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What is free of the memory may have changed since."""
+        super().showEvent(event)
+        self.shown.emit()
 
     def _is_narrow(self) -> bool:
         return self.width() < NARROW_BELOW_PX

@@ -73,8 +73,8 @@ class DownloadQueue(Protocol):
 class PoolSource(Protocol):
     """What tells how much memory there is."""
 
-    async def pool(self, report: HardwareReport) -> MemoryPool:
-        """For another model in place of the loaded one."""
+    async def pool_now(self, report: HardwareReport) -> MemoryPool:
+        """For another model in place of the loaded one, whenever the report was made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,7 @@ class ImagePresenter:
         pane.empty.plan_requested.connect(lambda i: self._tasks.start(self._plan(i)))
         pane.empty.download_requested.connect(lambda i: self._tasks.start(self._get(i)))
         pane.files_dropped.connect(lambda paths: self.begin_with(Path(paths[0])))
+        pane.shown.connect(lambda: self._tasks.start(self._look_at_memory()))
         pane.now.cancel_requested.connect(lambda i: self._tasks.start(parts.studio.cancel(i)))
         pane.now.all_cancelled.connect(lambda: self._tasks.start(parts.studio.cancel_all()))
         self._show_queue()
@@ -166,10 +167,13 @@ class ImagePresenter:
         self._pane.empty.show_offers(offered_image_models(catalogue))
         self._is_known = True
         self._show_models()
+        await self._look_at_memory()
+
+    async def _look_at_memory(self) -> None:
         if self._usable():
             remembered = await self._parts.machine.remembered()
             report = HardwareReport() if remembered is None else remembered[0]
-            self._pool = await self._parts.memory.pool(report)
+            self._pool = await self._parts.memory.pool_now(report)
             self._show_estimate()
 
     async def _request(self, pair_id: str) -> TransferRequest | None:

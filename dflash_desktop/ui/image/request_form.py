@@ -21,9 +21,9 @@ from dflash_desktop.domain.picture_request import (
     MAX_STEPS,
     PictureRequest,
     new_seed,
-    size_presets,
 )
 from dflash_desktop.ui.image.seed_field import SeedField
+from dflash_desktop.ui.image.size_field import SizeField
 from dflash_desktop.ui.image.source_part import SourcePart
 from dflash_desktop.ui.image.words import (
     NO_GUIDANCE_WITHOUT_NEGATIVE,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 _PROMPT_LINES: Final = 3
 _NEGATIVE_LINES: Final = 2
-_OWN_SIZE: Final = "Own"
 
 
 class RequestForm(QWidget):
@@ -66,10 +65,9 @@ class RequestForm(QWidget):
         self._negative = _text_field("What should not be in it", _NEGATIVE_LINES)
         self._negative.textChanged.connect(self._show_what_counts)
         self._negative_label = name_label("Negative prompt", self._negative)
-        self._size = ChoiceBox()
-        for box in (self._models, self._size):
-            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._size.currentIndexChanged.connect(self.changed)
+        self.size_field = SizeField()
+        self.size_field.changed.connect(self.changed)
+        self._models.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._steps = _amount(1, MAX_STEPS, "How often the noise is refined: more takes longer")
         self._guidance = _amount(
             0, MAX_GUIDANCE, "How closely it follows the prompt", decimals=1, step=0.5
@@ -96,8 +94,7 @@ class RequestForm(QWidget):
     @property
     def picture_size(self) -> tuple[int, int]:
         """Width and height that are chosen, in pixels."""
-        chosen = self._size.currentData()
-        return (int(chosen[0]), int(chosen[1])) if chosen else (0, 0)
+        return self.size_field.size_px
 
     def show_models(self, models: tuple[tuple[str, str], ...], chosen: ImageModel | None) -> None:
         """Ids and titles to choose from; another model begins with its own numbers."""
@@ -123,7 +120,7 @@ class RequestForm(QWidget):
         self._negative.setPlainText(recipe.negative_prompt)
         self._steps.setValue(recipe.steps)
         self._guidance.setValue(recipe.guidance)
-        self._choose_size(recipe.width, recipe.height)
+        self.size_field.choose(recipe.width, recipe.height)
         self._count.setValue(1)
         if keeps_seed:
             self.seed.show_seed(recipe.seed, is_kept=True)
@@ -161,20 +158,9 @@ class RequestForm(QWidget):
             self.make_requested.emit(self._request(), int(self._count.value()))
 
     def _show_usual_numbers(self, model: ImageModel) -> None:
-        self._size.clear()
-        for preset in size_presets(model):
-            words = f"{preset.name} · {preset.width} × {preset.height}"
-            self._size.addItem(words, (preset.width, preset.height))
+        self.size_field.show_model(model)
         self._steps.setValue(model.facts.steps)
         self._guidance.setValue(model.facts.guidance)
-
-    def _choose_size(self, width: int, height: int) -> None:
-        for index in range(self._size.count()):
-            if tuple(self._size.itemData(index)) == (width, height):
-                self._size.setCurrentIndex(index)
-                return
-        self._size.addItem(f"{_OWN_SIZE} · {width} × {height}", (width, height))
-        self._size.setCurrentIndex(self._size.count() - 1)
 
     def _show_what_counts(self) -> None:
         if self._model is None:
@@ -201,18 +187,22 @@ class RequestForm(QWidget):
         grid.setVerticalSpacing(GAP_SMALL)
         grid.setColumnStretch(1, 1)
         fields: tuple[tuple[str, QWidget, str], ...] = (
-            ("Size", self._size, "Width and height in pixels"),
+            ("Size", self.size_field.choice, "Width and height in pixels"),
             ("Steps", self._steps, self._steps.toolTip()),
             ("Guidance", self._guidance, self._guidance.toolTip()),
             ("Seed", self.seed.field, "The same seed and settings make the same picture again"),
             ("Pictures", self._count, self._count.toolTip()),
         )
+        composed: dict[QWidget, QWidget] = {
+            self.seed.field: self.seed,
+            self.size_field.choice: self.size_field,
+        }
         for number, (name, field, help_words) in enumerate(fields):
             row = 2 * number  # what is said about a field stands right below it
             label = name_label(name, field, explanation=help_words)
             label.setToolTip(help_words)
             grid.addWidget(label, row, 0)
-            grid.addWidget(self.seed if field is self.seed.field else field, row, 1)
+            grid.addWidget(composed.get(field, field), row, 1)
             if field is self._guidance:
                 grid.addWidget(self._guidance_note, row + 1, 1)
         inner = QWidget()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from dflash_desktop.domain.transfer import RepoPlan, TransferPlan, TransferReque
 from dflash_desktop.paths import AppPaths
 from dflash_desktop.services.settings_store import SettingsStore
 from dflash_desktop.ui.image.pane import View
+from dflash_desktop.ui.widgets.wheel_through import AmountBox
 from tests.fakes.engine import PATIENCE_SECONDS
 from tests.fakes.image_models import QWEN_IMAGE, STABLE_DIFFUSION, unpack_image_model
 from tests.ui.image_values import recipe
@@ -287,3 +289,32 @@ async def test_a_narrow_window_shows_the_form_or_the_pictures(
     pane.resize(1000, 700)
     QApplication.processEvents()
     assert pane.form.isVisible()
+
+
+async def test_a_size_that_the_model_takes_can_be_chosen_freely(
+    world: World, tmp_path: Path
+) -> None:
+    await with_model(world, tmp_path, STABLE_DIFFUSION)
+    field, model = world.pane.form.size_field, world.pane.form.model
+    assert model is not None
+    field.choice.setCurrentIndex(field.choice.count() - 1)
+    width, height = [side for side in field.findChildren(AmountBox) if side.isVisible()]
+    width.setValue(3 * model.size_step_px + 64 + 1)
+    height.setValue(1)
+    height.editingFinished.emit()
+    assert (width.value(), height.value()) == (3 * model.size_step_px + 64, 64)
+    assert world.pane.form.picture_size == (3 * model.size_step_px + 64, 64)
+    field.choice.setCurrentIndex(0)
+    assert not width.isVisible()
+    assert world.pane.form.picture_size == (model.native_px, model.native_px)
+
+
+async def test_the_memory_that_is_free_is_told_before_the_machine_was_ever_looked_at(
+    world: World, tmp_path: Path
+) -> None:
+    await with_model(world, tmp_path, STABLE_DIFFUSION)
+    assert await world.services.hardware.remembered() is None
+    await until(lambda: "Takes about" in texts(world.pane))
+    await until(lambda: " of memory." in texts(world.pane))
+    assert "only 0 bytes" not in texts(world.pane)
+    assert re.search(r"Takes about .* of [1-9].* of memory\.", texts(world.pane))
