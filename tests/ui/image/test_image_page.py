@@ -314,7 +314,5 @@ async def test_the_memory_that_is_free_is_told_before_the_machine_was_ever_looke
 ) -> None:
     await with_model(world, tmp_path, STABLE_DIFFUSION)
     assert await world.services.hardware.remembered() is None
-    await until(lambda: "Takes about" in texts(world.pane))
-    await until(lambda: " of memory." in texts(world.pane))
-    assert "only 0 bytes" not in texts(world.pane)
-    assert re.search(r"Takes about .* of [1-9].* of memory\.", texts(world.pane))
+    told = re.compile(r"Takes about .* of [1-9].* of memory\.")
+    await until(lambda: told.search(texts(world.pane)) is not None)
