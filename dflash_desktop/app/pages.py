@@ -199,6 +199,8 @@ class Pages:
                 self.show(Page.MEASURE)
             case Remedy.INSTALL_STARTER | Remedy.CHOOSE_FILE:
                 self.show_starter()
+            case Remedy.REPAIR if self.pairs.chosen is not None:
+                self._model_pages.look_at(self.pairs.chosen)
             case Remedy.SHOW_EXPORT:
                 self._exports.show_running()
             case _:
@@ -283,6 +285,7 @@ class Pages:
             pairs=self.pairs,
             theme=self._theme,
             report=self._report,
+            export=self.export,
             on_problem=self._window.show_problem,
         )
         pane.left.connect(lambda: self.show(Page.CHAT))

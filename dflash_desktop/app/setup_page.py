@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dflash_desktop.app.services import Services
+    from dflash_desktop.domain.export_request import ExportRequest
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.ui.pair_presenter import PairPresenter
@@ -27,6 +28,7 @@ def build_setup(
     pairs: PairPresenter,
     theme: Theme,
     report: Callable[[Problem], str],
+    export: Callable[[ExportRequest], None],
     on_problem: Callable[[Problem], None],
 ) -> tuple[WizardPane, WizardPresenter]:
     """The page and what leads through it; the caller connects where it leads to."""
@@ -45,5 +47,7 @@ def build_setup(
         engine=services.engine,
         settings=services.settings,
     )
-    presenter = WizardPresenter(pane=pane, parts=parts, pairs=pairs, on_problem=on_problem)
+    presenter = WizardPresenter(
+        pane=pane, parts=parts, pairs=pairs, export=export, on_problem=on_problem
+    )
     return pane, presenter

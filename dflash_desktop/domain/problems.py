@@ -37,6 +37,7 @@ class Remedy(StrEnum):
     ADD_MODEL = "add_model"
     ATTACH_PICTURE = "attach_picture"
     EXPORT = "export"
+    REPAIR = "repair"
     SHOW_EXPORT = "show_export"
     CLOSE_PROGRAM = "close_program"
 
@@ -67,6 +68,7 @@ _REMEDY_LABELS = {
     Remedy.ADD_MODEL: "Add to the models",
     Remedy.ATTACH_PICTURE: "Ask about it",
     Remedy.EXPORT: "Export…",
+    Remedy.REPAIR: "Repair…",
     Remedy.SHOW_EXPORT: "Show the export",
     Remedy.CLOSE_PROGRAM: "Stop it and close",
 }

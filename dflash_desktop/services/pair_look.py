@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.pair_contract import ContractResult, check_rules
+from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.repair_plan import RepairPlan, plan_repair
 from dflash_desktop.services.model_inspection import (
     inspect_draft,
@@ -25,6 +26,17 @@ class PairLook:
     contract: ContractResult
     plan: RepairPlan
     can_undo: bool
+
+
+def can_repair(target_dir: Path, draft_dir: Path | None) -> bool:
+    """Whether a repair has anything to write, if need be with export tools yet to be installed.
+
+    Blocking like `look_at_pair`.
+    """
+    try:
+        return bool(look_at_pair(target_dir, draft_dir, has_export_tools=True).plan.repairs)
+    except AppError:
+        return False
 
 
 def look_at_pair(

@@ -13,6 +13,7 @@ from dflash_desktop.domain.generation import DraftState
 from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import Problem, Remedy, Severity
 from dflash_desktop.services.fastest_way import ChosenWay, fastest_way
+from dflash_desktop.services.pair_look import can_repair
 from dflash_desktop.ui.engine_words import WayOut, model_facts, short_device_name, state_words
 from dflash_desktop.ui.header import DraftBadge
 from dflash_desktop.ui.tasks import TaskScope
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
 
 _LOAD_REMEDIES = (Remedy.RESTART_ENGINE, Remedy.LOAD_WITHOUT_DRAFT, Remedy.USE_CPU)
 """Ways out of a failed load that this presenter takes itself."""
+
+_OF_FILES = frozenset(
+    {"draft_broken", "draft_not_dflash", "locators_missing", "pair_mismatch", "tokenizer_missing"}
+)
+"""Failed loads whose cause may be an entry of the files that a repair writes."""
+
+_CAN_BE_REPAIRED = "Its files can be repaired; first you see what would be written."
 
 
 class PairPresenter:
@@ -61,6 +69,7 @@ class PairPresenter:
         self._loads = TaskScope(owner=window, on_problem=self._show_load_problem)
         self._stops = TaskScope(owner=window, on_problem=self._show_load_problem)
         self._is_named = False  # whether the person named the draft of `chosen`
+        self._looks = TaskScope(owner=window, on_problem=window.show_problem)
         self.chosen: PairFolders | None = None
         self._ends = [
             engine.subscribe(self._on_engine_state),
@@ -147,7 +156,7 @@ class PairPresenter:
         """Start nothing more, and wait for what runs."""
         for end in self._ends:
             end()
-        for scope in (self._loads, self._stops):
+        for scope in (self._loads, self._stops, self._looks):
             scope.close()
             await scope.wait()
 
@@ -156,6 +165,7 @@ class PairPresenter:
     ) -> None:
         self.chosen = pair
         self._window.clear_problem()
+        self._looks.cancel_all()
         self._loads.cancel_all()
         self._loads.start(self._load_now(pair, on_cpu=on_cpu, takes_fastest=takes_fastest))
         self.refresh()
@@ -223,6 +233,18 @@ class PairPresenter:
     def _show_load_problem(self, problem: Problem) -> None:
         self._window.show_problem(problem, retry=self._load_again)
         self.refresh()
+        if self.chosen is not None and problem.code in _OF_FILES:
+            self._looks.start(self._offer_repair(problem, self.chosen))
+
+    async def _offer_repair(self, problem: Problem, pair: PairFolders) -> None:
+        """A second later: reading the files must not hold up what is said."""
+        can_be_mended = await asyncio.to_thread(can_repair, pair.target_dir, pair.draft_dir)
+        shown = self._window.banner.problem
+        if can_be_mended and shown is not None and shown.code == problem.code:
+            remedies = (Remedy.REPAIR, *problem.remedies)
+            advice = f"{_CAN_BE_REPAIRED} {problem.advice}"
+            offer = replace(problem, advice=advice, remedies=remedies)
+            self._window.show_problem(offer, retry=self._load_again)
 
     def _load_again(self) -> None:
         if self.chosen is not None:

@@ -28,8 +28,10 @@ from dflash_desktop.ui.main_window import MainWindow
 from dflash_desktop.ui.pair_presenter import PairPresenter
 from dflash_desktop.workers.model_folder import fingerprint
 from tests.domain.measurements import KEY, report
+from tests.fakes.damaged_pairs import strip_locators
 from tests.fakes.engine import EngineUnderTest, engine_under_test, until
 from tests.fakes.fake_worker import Mishap, Script, Trouble, When
+from tests.fakes.ir_models import write_draft, write_target
 from tests.fakes.library_world import app_paths, arrive
 from tests.fakes.vision_models import vision_pair
 from tests.ui.shell_values import PAIR, bench_report
@@ -245,6 +247,26 @@ async def test_a_failed_load_can_be_tried_again_or_without_the_draft(
         state = shell.engine.state
         assert isinstance(state, Loaded)
         assert state.pair.draft is None
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+async def test_a_failed_load_offers_a_repair_only_where_one_would_write_something(
+    theme: Theme, qtbot: QtBot, tmp_path: Path, is_whole: bool
+) -> None:
+    target = write_target(tmp_path / "first")
+    write_draft(tmp_path / "draft")
+    if not is_whole:
+        strip_locators(target)
+    script = Script(mishaps=(Mishap(Trouble.FAIL, When.LOAD, code="locators_missing"),))
+    async with setup(theme, qtbot, tmp_path, script) as shell:
+        shell.presenter.load("first")
+        await until(lambda: shell.problem_code == "locators_missing")
+        await shell.presenter._looks.wait()
+        problem = shell.window.banner.problem
+        assert problem is not None
+        assert (Remedy.REPAIR in problem.remedies) is not is_whole
+        assert Remedy.LOAD_WITHOUT_DRAFT in problem.remedies
+        assert ("can be repaired" in problem.advice) is not is_whole
 
 
 async def test_choosing_another_pair_gives_up_a_load_that_runs(

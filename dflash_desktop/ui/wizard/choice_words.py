@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.catalogue import ModelKind
+from dflash_desktop.domain.export_pairs import request_to_export
 from dflash_desktop.domain.memory_parts import MemoryPart, parts_of_budget
 from dflash_desktop.domain.pair_sizes import catalogue_sizes
 from dflash_desktop.domain.recommend import Verdict
@@ -47,6 +48,7 @@ class ChoiceContent:
     why_not: str = ""
     link: str = ""  # the target's page on the hub
     is_too_big: bool = False
+    can_be_exported: bool = False  # which is all that keeps it from being had
 
     @property
     def is_starter(self) -> bool:
@@ -75,6 +77,7 @@ def choice_content(
         why_not=_why_not(one),
         link=f"{_HUB}{repository}" if repository else "",
         is_too_big=one.verdict is Verdict.TOO_BIG,
+        can_be_exported=_can_be_exported(one),
     )
 
 
@@ -175,11 +178,19 @@ def _why_not(one: Recommendation) -> str:
     """The first thing that keeps a person from taking it now, with what would help."""
     if one.verdict is Verdict.TOO_BIG:
         return f"{_fit(one)}. Choose a shorter context, close programs, or take a smaller one."
+    if _can_be_exported(one):
+        return "It must be exported first. Before that you see what it takes."
     if one.missing:
         return f"It cannot run yet. Missing: {'; '.join(one.missing)}."
     if one.pair.target.repository is None:
         return "Where to get it is not known."
     return ""
+
+
+def _can_be_exported(one: Recommendation) -> bool:
+    """Whether it fits and an export is all that is missing."""
+    is_all = one.verdict is not Verdict.TOO_BIG and len(one.missing) == 1
+    return is_all and request_to_export(one.pair) is not None
 
 
 def _upper(sentences: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
 from dflash_desktop.domain.engine_state import Loading, Starting, loaded_pair
+from dflash_desktop.domain.export_pairs import request_to_export
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.setup import SetupStep
 from dflash_desktop.domain.starter import STARTER_PAIR_ID, StarterState
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from dflash_desktop.domain.catalogue import CataloguePair
+    from dflash_desktop.domain.export_request import ExportRequest
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.domain.setup import SetupPlace
     from dflash_desktop.ui.pair_presenter import PairPresenter
+    from dflash_desktop.ui.wizard.choices import Choices
     from dflash_desktop.ui.wizard.pane import WizardPane
     from dflash_desktop.ui.wizard.parts import SetupParts
 
@@ -37,7 +40,10 @@ class _PlaceChange(TypedDict, total=False):
 
 
 class WizardPresenter:
-    """`pairs` loads what was got; `on_problem` shows what has no place on a page."""
+    """`pairs` loads what was got; `on_problem` shows what has no place on a page.
+
+    `export(request)` leads to making what nobody has converted.
+    """
 
     def __init__(
         self,
@@ -45,8 +51,10 @@ class WizardPresenter:
         pane: WizardPane,
         parts: SetupParts,
         pairs: PairPresenter,
+        export: Callable[[ExportRequest], None],
         on_problem: Callable[[Problem], None],
     ) -> None:
+        self._export = export
         self._pane = pane
         self._parts = parts
         self._pairs = pairs
@@ -164,6 +172,9 @@ class WizardPresenter:
             choices = survey.choices
             chosen = None if choices is None else choices.find(choices.chosen_id)
             is_here = chosen is not None and self._is_loadable(chosen.pair_id)
+            if chosen is not None and chosen.can_be_exported and not is_here:
+                self._pane.show_next("Export…")
+                return
             self._pane.show_next(
                 "Use it" if is_here else "Get it",
                 why_not="Choose one first." if chosen is None else chosen.why_not,
@@ -181,8 +192,7 @@ class WizardPresenter:
                 self._go(SetupStep.CHOOSE)
             case SetupStep.CHOOSE if self._survey.choices is not None:
                 self._keep(pair_id=self._survey.choices.chosen_id)
-                self._go(SetupStep.GET)
-                self._take_starter_that_is_here()
+                self._get_chosen(self._survey.choices)
             case SetupStep.GET if self.place.pair_id == STARTER_PAIR_ID:
                 self._on_arrived(STARTER_PAIR_ID)
             case SetupStep.GET:
@@ -230,6 +240,17 @@ class WizardPresenter:
             return self._parts.starter.status().state is StarterState.READY
         pair = self._survey.find_pair(pair_id)
         return pair is not None and self._getting.is_installed(pair)
+
+    def _get_chosen(self, choices: Choices) -> None:
+        content = choices.find(choices.chosen_id)
+        pair = self._chosen_pair()
+        if content is not None and content.can_be_exported and pair is not None:
+            request = request_to_export(pair)
+            if request is not None and not self._is_loadable(pair.id):
+                self._export(request)
+                return
+        self._go(SetupStep.GET)
+        self._take_starter_that_is_here()
 
     # --- the model ----------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import Qt
 
     from dflash_desktop.domain.devices import DeviceReport
+    from dflash_desktop.domain.export_request import ExportRequest
     from dflash_desktop.domain.hardware import HardwareReport
     from dflash_desktop.domain.setup import SetupStep
     from dflash_desktop.ui.theme import Theme
@@ -131,6 +132,7 @@ class SetupWorld:
         self.own_pairs_file = folder / "pairs.json"
         self.settings = SettingsStore(self.settings_file)
         self.problems: list[Problem] = []
+        self.exported: list[ExportRequest] = []
         self.left: list[bool] = []
         self.loaded_bytes = 0
         self.whole: set[str] = set()  # repositories in the library
@@ -163,6 +165,7 @@ class SetupWorld:
                 settings=self.settings,
             ),
             pairs=self.pairs,  # type: ignore[arg-type]  # only what the setup asks
+            export=self.exported.append,
             on_problem=self.problems.append,
         )
         self.pane.resize(900, 700)

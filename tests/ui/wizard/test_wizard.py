@@ -181,6 +181,21 @@ async def test_what_needs_an_export_says_so_before_anything_is_downloaded(
     assert "export" in world.button("Get it").toolTip()
 
 
+async def test_what_lacks_nothing_but_an_export_leads_to_it(world: SetupWorld) -> None:
+    await on_choose(world)
+    world.button("Show all").click()
+    row = next(r for r in rows(world).values() if r.content and r.content.can_be_exported)
+    row.radio.click()
+    world.button("Export…").click()
+    (request,) = world.exported
+    assert row.content is not None
+    assert request.title == row.content.title
+    assert request.items
+    assert world.is_at(SetupStep.CHOOSE)  # where one is when one comes back
+    cards(world)[QWEN].radio.click()
+    assert world.button("Get it").isEnabled()
+
+
 async def test_a_pair_from_the_hub_is_planned_downloaded_and_loaded(world: SetupWorld) -> None:
     await on_choose(world)
     cards(world)[QWEN].radio.click()
