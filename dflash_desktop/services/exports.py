@@ -97,6 +97,7 @@ class Exports:
         )
         entry = ExportEntry(stored, shown, self._tell)
         self._entries.append(entry)
+        self._spawn(self._keeping.keep(entry))  # it may wait for hours, and the program be killed
         self._work()
         self._tell()
         return entry.shown
@@ -137,9 +138,8 @@ class Exports:
 
     def remove(self, run_id: str) -> None:
         """Show it no more; one that is not done is cancelled."""
-        entry = self._entry(run_id)
         self.cancel(run_id)
-        self._entries.remove(entry)
+        self._entries.remove(self._entry(run_id))
         self._tell()
 
     async def close(self) -> None:

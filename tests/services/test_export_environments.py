@@ -15,6 +15,7 @@ from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services import export_install
 from dflash_desktop.services.child_run import ChildEnd
 from dflash_desktop.services.install_lock import InstallLock
+from dflash_desktop.workers.no_internet import NO_NETWORK_VARIABLE
 from tests.fakes.export_tools import MODULE, environments, use_index, write_locks
 from tests.fakes.library_world import app_paths
 from tests.fakes.package_index import Fault, package_index
@@ -192,6 +193,19 @@ async def test_cancelling_ends_the_installer_and_frees_the_turn(
     assert psutil.Process().children(recursive=True) == []
     assert left_behind(home) == set()
     assert status_of(tools).state is EnvironmentState.ABSENT
+
+
+async def test_switching_the_network_off_ends_the_installer_in_the_middle(
+    home: Path, index: PackageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.fault = Fault.STALLS
+    tools = environments(home)
+    installing = asyncio.create_task(refusal(tools))
+    await asyncio.to_thread(index.half_sent.wait, 30)
+    monkeypatch.setenv(NO_NETWORK_VARIABLE, "1")
+    assert await asyncio.wait_for(installing, 15) == "network_off"
+    assert psutil.Process().children(recursive=True) == []
+    assert left_behind(home) == set()
 
 
 @needs_small_disk

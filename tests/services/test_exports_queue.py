@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest.mock import create_autospec
 
 import pytest
 import pytest_asyncio
@@ -12,7 +13,9 @@ import pytest_asyncio
 from dflash_desktop.domain.export_plan import ExportVerdict
 from dflash_desktop.domain.export_run import ExportMemory, ExportState, StageState
 from dflash_desktop.domain.problems import AppError, Problem
+from dflash_desktop.services.export_journal import StoredExport
 from dflash_desktop.services.exports import Exports
+from dflash_desktop.services.keep_awake import KeepAwake
 from tests.fakes.export_plans import FakeStages, draft_plan, until
 from tests.fakes.library_world import app_paths
 
@@ -34,9 +37,10 @@ class _World:
         self.stages = FakeStages()
         self._opened: list[Exports] = []
 
-    def open(self) -> Exports:
-        self._opened.append(Exports(paths=self.paths, stages=self.stages))
-        return self._opened[-1]
+    def open(self, keep_awake: KeepAwake | None = None) -> Exports:
+        exports = Exports(paths=self.paths, stages=self.stages, keep_awake=keep_awake)
+        self._opened.append(exports)
+        return exports
 
     async def close(self) -> None:
         for exports in self._opened:
@@ -124,8 +128,9 @@ async def test_a_program_that_was_killed_is_told_at_the_next_start_and_goes_on(
     problem = _only(exports).problem
     assert problem is not None
     assert problem.code == "export_interrupted"
+    world.stages.swept.clear()
     await exports.tidy()
-    assert world.stages.swept[-1] == run.id
+    assert world.stages.swept == [run.id]
     exports.resume(run.id)
     await world.stages.let_go("check-draft")
     await world.stages.let_go("finish")
@@ -213,6 +218,59 @@ async def test_closing_keeps_the_finished_stages_for_the_next_start(
     again = world.open()
     assert _only(again).state is ExportState.PAUSED
     assert _only(again).stages[0].state is StageState.DONE
+
+
+async def test_what_waits_is_kept_before_it_runs_and_when_the_program_ends(
+    world: _World, plan: ExportPlan
+) -> None:
+    exports = world.open()
+    exports.start(plan)
+    second = exports.start(plan)
+    await until(lambda: len(world.journals()) == 2)
+    await exports.close()
+    again = world.open()
+    assert [run.state for run in again.runs()] == [ExportState.PAUSED] * 2
+    assert second.id in {run.id for run in again.runs()}
+
+
+async def test_the_most_memory_of_all_stages_is_known_at_the_next_start(
+    world: _World, plan: ExportPlan
+) -> None:
+    exports = world.open()
+    exports.start(plan)
+    await until(lambda: world.stages.telling is not None)
+    assert world.stages.telling is not None
+    world.stages.telling.memory(ExportMemory(1.0, 300, 5000, 1000, 100))
+    await world.stages.let_go("convert-draft")
+    await until(lambda: world.stages.begun[-1] == "check-draft")
+    await exports.close()
+    assert _only(world.open()).peak_bytes == 300
+
+
+async def test_nothing_that_comes_late_is_written_of_an_export_that_is_done(
+    world: _World, plan: ExportPlan
+) -> None:
+    exports = world.open()
+    exports.start(plan)
+    for step in plan.steps:
+        await world.stages.let_go(step.name)
+    await _is(exports, ExportState.DONE)
+    assert world.stages.telling is not None
+    await world.stages.telling.keep(StoredExport(_only(exports).id, plan))
+    assert world.journals() == []
+
+
+async def test_the_machine_stays_awake_as_long_as_something_is_exported(
+    world: _World, plan: ExportPlan
+) -> None:
+    awake = create_autospec(KeepAwake, instance=True)
+    exports = world.open(awake)
+    run = exports.start(plan)
+    await until(lambda: bool(world.stages.begun))
+    awake.hold.assert_called()
+    awake.release.assert_not_called()
+    exports.cancel(run.id)
+    await until(lambda: awake.release.called)
 
 
 async def test_two_programs_never_export_at_once(world: _World, plan: ExportPlan) -> None:

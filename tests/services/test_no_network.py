@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +15,14 @@ import pytest
 
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.transfer import TransferState
+from dflash_desktop.services.export_environment_store import ExportEnvironmentStore
 from dflash_desktop.services.export_environments import ExportEnvironments
 from dflash_desktop.services.export_guard import ExportGuard, StepCommand
+from dflash_desktop.services.export_install import ExportInstall
+from dflash_desktop.services.export_lock import ExportLock
+from dflash_desktop.services.uv_program import python_inside
 from dflash_desktop.services.worker_channel import WorkerChannel
-from dflash_desktop.services.worker_launch import WorkerLauncher
+from dflash_desktop.services.worker_launch import WorkerLauncher, leashed, worker_environment
 from dflash_desktop.workers.no_internet import NO_NETWORK_VARIABLE
 from dflash_desktop.workers.protocol import Hello
 from tests.fakes.download_world import until, until_state
@@ -50,6 +55,25 @@ async def _is_held(command: WorkerCommand) -> bool:
     channel.kill_tree()
     await channel.exited
     return held
+
+
+def test_a_program_of_others_cannot_either_where_the_environment_forbids_it() -> None:
+    opens = leashed((sys.executable, "-c", "import socket; socket.socket()"))
+    env = worker_environment() | {NO_NETWORK_VARIABLE: "1"}
+    done = subprocess.run(opens, env=env, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert "PermissionError" in done.stderr
+
+
+async def test_the_check_of_the_export_tools_cannot_either(tmp_path: Path) -> None:
+    code = "import socket; socket.socket()"
+    python = python_inside(tmp_path / "env")
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\nexec {shlex.join((sys.executable, '-c', code))}\n", "utf-8")
+    python.chmod(0o755)
+    log_file = tmp_path / "log"
+    install = ExportInstall(store=ExportEnvironmentStore(tmp_path), log_file=log_file)
+    await install.fault(tmp_path / "env", ExportLock(tmp_path / "lock.txt", "", ()))
+    assert "PermissionError" in log_file.read_text("utf-8")
 
 
 @pytest.mark.parametrize("worker", ["engine", "probe", "pictures", "guard"])

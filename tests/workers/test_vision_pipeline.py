@@ -208,6 +208,17 @@ def test_the_oldest_turns_go_with_their_pictures(
     assert answer.stats.picture_tokens > 0
 
 
+def test_too_many_pictures_are_counted_before_the_runtime_reads_them(
+    qwen: SeeingEngine, models: Path
+) -> None:
+    large = write_picture(models / "large.png", 1000, 900)
+    cost = qwen.answer(("?", (large,))).stats.picture_tokens
+    many = (large,) * (qwen.pair.context_tokens // cost + 1)
+    qwen.ask(("?", many))
+    assert qwen.failure().code == "message_too_long"
+    assert qwen.failure().facts["prompt_tokens"] > cost * len(many)
+
+
 def test_a_model_for_text_says_that_it_cannot_see(
     models: Path, starter_pair: PairFolders, pictures: tuple[Path, Path]
 ) -> None:
