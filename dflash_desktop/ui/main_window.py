@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MINIMUM_SIZE = (720, 520)
 _FIRST_SIZE = (1180, 760)
+_SYSTEM_FRAME = (16, 40)
+"""Room for what a system draws around a window: 1080 rows at 150 % leave 632 for ours."""
 _GEOMETRY = "window/geometry"
 _SIDEBAR = "window/sidebar"
 
@@ -172,7 +174,8 @@ class MainWindow(QMainWindow):
             QShortcut(QKeySequence(sequence), self).activated.connect(action)
 
     def _restore(self) -> None:
-        self.resize(*_FIRST_SIZE)
+        room = self.screen().availableSize() - QSize(*_SYSTEM_FRAME)
+        self.resize(QSize(*_FIRST_SIZE).boundedTo(room).expandedTo(self.minimumSize()))
         geometry = self._remember.value(_GEOMETRY)
         if isinstance(geometry, QByteArray):
             self.restoreGeometry(geometry)  # also brings it back from a screen that is gone

@@ -107,9 +107,19 @@ def test_a_window_remembered_where_no_screen_is_now_opens_on_one(
     remember.setValue("window/geometry", other.saveGeometry())
     remember.sync()
     window = make_window()
-    assert window.size().width() < 1180  # it is not a first start's
+    assert window.height() < 760  # it is not a first start's
     (screen,) = (screen.availableGeometry() for screen in QGuiApplication.screens())
     assert screen.contains(window.geometry())
+
+
+def test_the_first_window_is_no_larger_than_the_screen_and_its_frame_fits_too(
+    make_window: Callable[[], MainWindow],
+) -> None:
+    (screen,) = (screen.availableSize() for screen in QGuiApplication.screens())
+    assert screen.width() < 1180, "the screen of the tests is too large to tell"
+    window = make_window()
+    assert window.width() < screen.width()
+    assert window.height() < screen.height()
 
 
 def test_the_picker_lists_the_pairs_and_marks_the_loaded_one(header: Header, qtbot: QtBot) -> None:
