@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.benchmark import BenchReport
 from dflash_desktop.domain.units import format_speedup
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dflash_desktop.domain.pair import MeasurementKey
+
+USED_WHERE: Final = "It is used where a target is chosen and no draft is named."
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +28,22 @@ class WaysCompared:
         return max(self.reports, key=speedup_of)
 
     @property
+    def pays(self) -> bool:
+        """Whether any of them is faster than the target alone."""
+        return speedup_of(self.fastest) > 1
+
+    @property
     def statement(self) -> str:
         """How they compare, and what follows from it, as a sentence."""
         fastest = self.fastest
-        if speedup_of(fastest) <= 1:
+        if not self.pays:
             return "No draft pays here: the target answers faster alone."
         others = ", ".join(
-            f"“{report.pair_title}” ({_worth(report)})"
+            f"“{report.pair_title}” ({worth_words(report)})"
             for report in self.reports
             if report is not fastest
         )
-        return f"“{fastest.pair_title}” is faster here ({_worth(fastest)}) than {others}."
+        return f"“{fastest.pair_title}” is faster here ({worth_words(fastest)}) than {others}."
 
 
 def are_rivals(one: MeasurementKey, other: MeasurementKey) -> bool:
@@ -73,7 +80,8 @@ def rival_words(report: BenchReport, rivals: Iterable[BenchReport]) -> str:
     return f"It was faster here than “{best.pair_title}” ({format_speedup(theirs)})."
 
 
-def _worth(report: BenchReport) -> str:
+def worth_words(report: BenchReport) -> str:
+    """What the draft of this report is worth, "2.00x", or that it is not worth having."""
     if report.chosen.assistant_tokens == 0:
         return "does not pay"
     return format_speedup(report.chosen.speedup)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         FirstDifference,
         PromptResult,
     )
+    from dflash_desktop.domain.draft_rivals import WaysCompared
 
 
 def bench_form(report: BenchReport) -> dict[str, object]:
@@ -39,6 +40,26 @@ def bench_form(report: BenchReport) -> dict[str, object]:
         "is_fast": report.is_fast,
         "power_source": report.power_source,
         "measured_at": report.measured_at.isoformat(),
+    }
+
+
+def rivals_form(compared: WaysCompared | None) -> dict[str, object] | None:
+    """How the ways to draft for one target compare; None if only one was measured."""
+    if compared is None:
+        return None
+    return {
+        "statement": compared.statement,
+        "used": compared.fastest.pair_title,
+        "ways": [
+            {
+                "pair": report.pair_title,
+                "assistant_tokens": report.chosen.assistant_tokens,
+                "speedup": report.chosen.speedup,
+                "reason": report.chosen.reason,
+                "baseline_tokens_per_second": report.baseline_tokens_per_second,
+            }
+            for report in compared.reports
+        ],
     }
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,13 @@ import pytest
 from dflash_desktop import cli
 from dflash_desktop.cli import bench
 from dflash_desktop.cli.context import CommandContext
+from dflash_desktop.domain.benchmark import ChosenSetting
+from dflash_desktop.domain.draft_rivals import WaysCompared
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.paths import app_paths
 from dflash_desktop.services.measurement_store import MeasurementStore
 from tests.cli.test_json_forms import assert_documented
+from tests.domain.measurements import report
 from tests.fakes.bench_worker import BenchLauncher, Speeds
 
 if TYPE_CHECKING:
@@ -89,6 +93,26 @@ async def test_the_table_says_what_was_found(
     assert "behind " in text
     assert text.endswith(result.report.chosen.reason)
     assert [run.assistant_tokens for run in result.report.prompts[0].runs] == [1, 3]
+
+
+async def test_where_nothing_else_drafts_it_says_so(
+    context: Callable[[Speeds], CommandContext],
+) -> None:
+    async with context(Speeds()) as commands:
+        result = await bench.run(parsed("--fast", "--rivals"), commands)
+    assert result.as_text().endswith("so there was nothing to compare.")
+    assert result.as_json()["rivals"] is None
+
+
+def test_ways_stand_side_by_side_with_the_fastest_named() -> None:
+    ways = tuple(
+        replace(report(chosen=ChosenSetting(3, speedup, "because")), pair_title=title)
+        for title, speedup in (("DFlash", 1.4), ("Own head", 2.0))
+    )
+    text = bench.BenchResult(ways[0], WaysCompared(ways)).as_text()
+    for line in ("        1.40x  DFlash", "        2.00x  Own head, the fastest"):
+        assert line in text.splitlines()
+    assert "“Own head” is faster here (2.00x) than “DFlash” (1.40x)." in text
 
 
 @pytest.mark.parametrize("text", ["", "a", "1,,2", "0", "1,-2"])

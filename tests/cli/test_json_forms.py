@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import ANY
@@ -15,6 +16,9 @@ from unittest.mock import ANY
 import pytest
 
 from dflash_desktop import cli
+from dflash_desktop.paths import app_paths
+from dflash_desktop.services.fastest_way import measured_ways
+from dflash_desktop.services.measurement_store import MeasurementStore
 from tests.fakes.vision_models import vision_pair, write_picture
 from tests.starter_fixture import starter_paths
 
@@ -205,6 +209,32 @@ def test_chat_and_bench_with_a_model_that_sees(tmp_path: Path) -> None:
     assert code == 0
     assert_documented("bench", printed)
     assert printed["chosen_with_pictures"]
+
+
+@pytest.mark.openvino
+def test_a_draft_and_the_targets_own_head_are_measured_in_one_go(tmp_path: Path) -> None:
+    pair = vision_pair(tmp_path, "qwen3_5")
+    models = ("--target", str(pair.target_dir), "--draft", str(pair.draft_dir))
+
+    code, printed = run("bench", "--fast", "--assistant-tokens", "3", "--rivals", *models)
+
+    assert code == 0
+    assert_documented("bench", printed)
+    rivals = printed["rivals"]
+    assert isinstance(rivals, dict)
+    titles = [way["pair"] for way in rivals["ways"]]
+    assert titles == ["qwen3_5_target with qwen3_5_draft", "qwen3_5_target with its own head"]
+    fastest = max(rivals["ways"], key=lambda way: way["speedup"] or 1.0)
+    assert rivals["used"] == fastest["pair"]
+    store = MeasurementStore(app_paths().measurements_file)
+    ways = (pair, replace(pair, draft_dir=pair.target_dir))
+    compared = measured_ways(ways, store)
+    assert compared is not None
+    assert [report.pair_title for report in compared.reports] == titles
+    assert compared.statement == rivals["statement"]
+    for report in compared.reports:
+        runs = [run for result in report.prompts for run in result.runs]
+        assert any(run.tokens_per_step and run.tokens_per_step > 1 for run in runs), "accepted"
 
 
 @pytest.mark.starter

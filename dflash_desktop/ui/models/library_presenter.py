@@ -82,8 +82,7 @@ class Refetch(Protocol):
 class LibraryPresenter:
     """`pairs` are what can be loaded; `open_folder` shows a folder in the file manager.
 
-    `load` is told which model of the pair was picked; `make_pictures` leads to where a model of
-    that kind is used.
+    `load` gets the model that was picked too; `make_pictures` leads to where such a one is used.
     """
 
     def __init__(
