@@ -95,6 +95,7 @@ class ImageModel:
     decoder_bytes_per_pixel: int  # what turning the result into pixels works on; 0: not known
     has_picture_encoder: bool
     content_label: str = ""  # "uncensored", where the catalogue says so
+    prompt_tokens: int | None = None  # that all its text encoders read; None: long, or not known
 
     @property
     def facts(self) -> KindFacts:

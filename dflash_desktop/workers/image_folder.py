@@ -15,6 +15,7 @@ INDEX_NAME: Final = "model_index.json"
 _LIMIT_BYTES: Final = 1 << 20
 _MODELS: Final = ("text_encoder", "text_encoder_2", "text_encoder_3", "unet", "transformer")
 _TOKENIZER: Final = "openvino_tokenizer.xml"
+_POSITIONS: Final = "max_position_embeddings"
 _ENCODER: Final = "vae_encoder"
 _DECODER: Final = "vae_decoder"
 _USUAL_VAE_FACTOR: Final = 8
@@ -57,6 +58,7 @@ def read_image_model(
         decoder_bytes_per_pixel=_decoder_bytes_per_pixel(kind, vae),
         has_picture_encoder=has_encoder,
         content_label=content_label,
+        prompt_tokens=_prompt_tokens(folder, parts),
     )
 
 
@@ -85,6 +87,21 @@ def _require(folder: Path, parts: tuple[str, ...], index: dict[str, Any]) -> Non
             raise ModelFolderError("model_missing", f"{file} is missing")
         if file.stat().st_size == 0:
             raise ModelFolderError("model_broken", f"{file} is empty")
+
+
+def _prompt_tokens(folder: Path, parts: tuple[str, ...]) -> int | None:
+    """What CLIP encoders read; None as soon as another kind, which reads more, is among them."""
+    lengths = []
+    for part in parts:
+        if not part.startswith("text_encoder"):
+            continue
+        tokenizer = folder / part.replace("text_encoder", "tokenizer") / "tokenizer_config.json"
+        name = str((_object(tokenizer) or {}).get("tokenizer_class"))
+        length = _count((_object(folder / part / "config.json") or {}).get(_POSITIONS))
+        if name.removesuffix("Fast") != "CLIPTokenizer" or length is None:
+            return None
+        lengths.append(length)
+    return max(lengths, default=None)
 
 
 def _has_model(folder: Path) -> bool:

@@ -29,6 +29,7 @@ from dflash_desktop.ui.image.words import (
     NO_GUIDANCE_WITHOUT_NEGATIVE,
     NO_NEGATIVE,
     RESPONSIBILITY,
+    cut_off_words,
     label_explanation,
     model_words,
 )
@@ -62,6 +63,9 @@ class RequestForm(QWidget):
         )
         self._kind = Label(role=TextRole.CAPTION, wraps=True)
         self._prompt = _text_field("A lighthouse in the evening, oil painting", _PROMPT_LINES)
+        self._prompt.textChanged.connect(self._show_what_is_read)
+        self._cut_off = Label(role=TextRole.WARN, wraps=True)
+        self._cut_off.hide()
         self._negative = _text_field("What should not be in it", _NEGATIVE_LINES)
         self._negative.textChanged.connect(self._show_what_counts)
         self._negative_label = name_label("Negative prompt", self._negative)
@@ -112,6 +116,7 @@ class RequestForm(QWidget):
         if is_other:
             self._show_usual_numbers(chosen)
         self._show_what_counts()
+        self._show_what_is_read()
         self._show_button()
 
     def show_recipe(self, recipe: PictureRecipe, *, keeps_seed: bool) -> None:
@@ -174,6 +179,12 @@ class RequestForm(QWidget):
         self._guidance_note.setVisible(needs)
         self._guidance_note.show_text(NO_GUIDANCE_WITHOUT_NEGATIVE)
 
+    def _show_what_is_read(self) -> None:
+        prompt = self._prompt.toPlainText()
+        words = "" if self._model is None else cut_off_words(self._model, prompt)
+        self._cut_off.show_text(words)
+        self._cut_off.setVisible(bool(words))
+
     def _show_button(self) -> None:
         count = int(self._count.value())
         self._make.setText("Make picture" if count == 1 else f"Make {count} pictures")
@@ -211,7 +222,7 @@ class RequestForm(QWidget):
         column.setSpacing(GAP_MEDIUM)
         for part in (
             _named(name_label("Model", self._models), self._models, self._kind),
-            _named(name_label("Prompt", self._prompt), self._prompt),
+            _named(name_label("Prompt", self._prompt), self._prompt, self._cut_off),
             _named(self._negative_label, self._negative),
         ):
             column.addWidget(part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.pictures import size_words
+from dflash_desktop.domain.prompt_length import is_cut_off, least_tokens
 from dflash_desktop.domain.units import format_seconds
 
 if TYPE_CHECKING:
@@ -27,6 +28,16 @@ def model_words(model: ImageModel) -> str:
     """What kind it is, and what people must know of its content."""
     label = f" · {model.content_label}" if model.content_label else ""
     return f"{model.kind.value}{label}"
+
+
+def cut_off_words(model: ImageModel, prompt: str) -> str:
+    """That the end of a prompt surely has no effect, or nothing."""
+    if model.prompt_tokens is None or not is_cut_off(prompt, model.prompt_tokens):
+        return ""
+    return (
+        f"This model reads {model.prompt_tokens} tokens, and the prompt has more: at least "
+        f"{least_tokens(prompt):,} words and signs. The end of it has no effect."
+    )
 
 
 def label_explanation(model: ImageModel) -> str:

@@ -130,6 +130,20 @@ async def with_model(world: World, tmp_path: Path, name: str) -> None:
     await until(lambda: world.pane.form.model is not None)
 
 
+@pytest.mark.parametrize(("name", "tokens"), [(STABLE_DIFFUSION, 77), (QWEN_IMAGE, None)])
+async def test_a_prompt_that_is_surely_longer_than_what_the_model_reads_is_told(
+    world: World, tmp_path: Path, name: str, tokens: int | None
+) -> None:
+    await with_model(world, tmp_path, name)
+    form = world.pane.form
+    assert form.model is not None
+    assert form.model.prompt_tokens == tokens
+    for count, is_told in ((75, False), (76, tokens is not None)):
+        settings = replace(recipe(width=64, height=64), prompt="lamp " * count)
+        form.show_recipe(settings, keeps_seed=True)
+        assert ("has no effect" in texts(world.pane)) is is_told
+
+
 @pytest.mark.openvino
 @pytest.mark.parametrize("name", [STABLE_DIFFUSION, QWEN_IMAGE])
 async def test_a_picture_is_made_counted_repeated_varied_and_cancelled(
