@@ -241,10 +241,7 @@ class PairPresenter:
         can_be_mended = await asyncio.to_thread(can_repair, pair.target_dir, pair.draft_dir)
         shown = self._window.banner.problem
         if can_be_mended and shown is not None and shown.code == problem.code:
-            remedies = (Remedy.REPAIR, *problem.remedies)
-            advice = f"{_CAN_BE_REPAIRED} {problem.advice}"
-            offer = replace(problem, advice=advice, remedies=remedies)
-            self._window.show_problem(offer, retry=self._load_again)
+            self._window.show_problem(with_repair(problem), retry=self._load_again)
 
     def _load_again(self) -> None:
         if self.chosen is not None:
@@ -259,3 +256,9 @@ def _faster_way(asked: PairFolders, way: ChosenWay) -> Problem:
         advice=f"{way.reason} To use the other one all the same, choose it by its name.",
         severity=Severity.INFO,
     )
+
+
+def with_repair(problem: Problem) -> Problem:
+    """The same problem with the repair as its first way out."""
+    advice = f"{_CAN_BE_REPAIRED} {problem.advice}"
+    return replace(problem, advice=advice, remedies=(Remedy.REPAIR, *problem.remedies))

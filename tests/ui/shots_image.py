@@ -8,6 +8,7 @@ Only the shots whose names contain one of the words are drawn.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -119,6 +120,16 @@ def gallery(pane: ImagePane, entries: tuple[GalleryEntry, ...]) -> None:
     pane.show_side(is_form=False)
 
 
+def long_prompt(pane: ImagePane, entries: tuple[GalleryEntry, ...]) -> None:
+    """More than what the text encoder reads."""
+    pane.show_entries(entries)
+    with_model(pane, replace(STABLE_DIFFUSION, prompt_tokens=77))
+    pane.form.show_recipe(
+        replace(recipe(1), prompt=" ".join([recipe(1).prompt] * 7)), keeps_seed=True
+    )
+    pane.show_side(is_form=True)
+
+
 def busy(pane: ImagePane, entries: tuple[GalleryEntry, ...]) -> None:
     """One is being made, others wait."""
     gallery(pane, entries)
@@ -176,7 +187,7 @@ def marked(pane: ImagePane, entries: tuple[GalleryEntry, ...]) -> None:
 
 
 STATES: Final = (empty, faults, first, gallery, busy, loading, failed, with_source, result)
-MORE_STATES: Final = (compare, marked)
+MORE_STATES: Final = (compare, marked, long_prompt)
 
 
 def mask(gallery_: Gallery, theme: Theme) -> QWidget:

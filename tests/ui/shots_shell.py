@@ -56,9 +56,10 @@ from dflash_desktop.domain.settings import Theme as ThemeChoice
 from dflash_desktop.domain.starter import InstallProgress, InstallStage
 from dflash_desktop.paths import AppPaths, resources_dir
 from dflash_desktop.services.conversation_store import ConversationSummary
+from dflash_desktop.services.error_map import problem_from_failure
 from dflash_desktop.services.home_check import home_problem
 from dflash_desktop.services.last_run import LastRun
-from dflash_desktop.services.opened_path import offer_of
+from dflash_desktop.services.opened_path import offer_of, opened_of
 from dflash_desktop.services.starter_store import starter_resources
 from dflash_desktop.ui.conversation_list import grouped
 from dflash_desktop.ui.engine_words import model_facts, state_words
@@ -75,8 +76,11 @@ from dflash_desktop.ui.models.words import (
     starter_note,
 )
 from dflash_desktop.ui.pages import Page
+from dflash_desktop.ui.pair_presenter import with_repair
 from dflash_desktop.ui.starter.pane import StarterPane
 from dflash_desktop.ui.theme import Theme
+from dflash_desktop.workers.protocol import Failed
+from tests.exporting.checkpoints import write_checkpoint
 from tests.ui.shell_values import LOADED as MY_LOADED
 
 if TYPE_CHECKING:
@@ -296,6 +300,23 @@ def opened(window: MainWindow) -> None:
     window.show_problem(offer_of(str(resources_dir() / "starter" / "draft"))[0])
 
 
+def opened_checkpoint(window: MainWindow) -> None:
+    """Another start handed over a checkpoint."""
+    with TemporaryDirectory() as folder:
+        checkpoint = write_checkpoint(Path(folder) / "Qwen3-8B-DFlash-b16", "draft")
+        window.show_problem(offer_of(str(checkpoint))[0])
+
+
+def opened_several(window: MainWindow) -> None:
+    """Three pictures, a model and something else at once."""
+    with TemporaryDirectory() as folder:
+        pictures = [Path(folder) / f"{name}.jpg" for name in ("street", "house", "cat")]
+        for file in pictures:
+            file.write_bytes(b"\xff\xd8\xff\xe0" + bytes(20))
+        model, nothing = resources_dir() / "starter" / "draft", Path(folder)
+        window.show_problem(opened_of([str(p) for p in (*pictures, model, nothing)]).problem)
+
+
 def ended_badly(window: MainWindow) -> None:
     """The last run left its mark."""
     with TemporaryDirectory() as folder:
@@ -314,7 +335,20 @@ def not_writable(window: MainWindow) -> None:
     window.show_problem(problem)
 
 
-START_BANNERS = {"opened": opened, "ended-badly": ended_badly, "not-writable": not_writable}
+def to_be_repaired(window: MainWindow) -> None:
+    """A load that failed, of which a repair can mend the cause."""
+    problem = problem_from_failure(Failed(0, "locators_missing", ""))
+    window.show_problem(with_repair(problem), retry=lambda: None)
+
+
+START_BANNERS = {
+    "opened": opened,
+    "opened-checkpoint": opened_checkpoint,
+    "opened-several": opened_several,
+    "ended-badly": ended_badly,
+    "not-writable": not_writable,
+    "to-be-repaired": to_be_repaired,
+}
 
 
 def slow_answer(window: MainWindow) -> None:

@@ -8,6 +8,7 @@ Only the shots whose names contain one of the words are drawn.
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,6 +127,7 @@ def choosing(
     is_all: bool = False,
     is_why: bool = False,
     is_here: bool = False,
+    is_export: bool = False,
 ) -> QWidget:
     """The second page on a recorded machine."""
     made = pane(theme, SetupStep.CHOOSE)
@@ -139,12 +141,16 @@ def choosing(
         is_installed=lambda _: is_here,
         wanted_id="",
     )
+    if is_export:
+        wanted = next(p for p in range(len(choices.others)) if choices.row(p).can_be_exported)
+        choices = replace(choices, chosen_id=choices.row(wanted).pair_id)
     made.choose.show_context(context)
     made.choose.show_choices(choices)
     chosen = choices.find(choices.chosen_id)
-    made.show_next(
-        "Use it" if is_here else "Get it", why_not="" if chosen is None else chosen.why_not
-    )
+    why_not = "" if chosen is None or is_export else chosen.why_not
+    made.show_next("Export…" if is_export else "Use it" if is_here else "Get it", why_not=why_not)
+    if is_export:
+        made.choose.focus_first()
     for card in made.choose.findChildren(ChoiceCard)[: 1 if is_why else 0]:
         card.fold_button.click()
     if is_all:
@@ -276,6 +282,12 @@ def main() -> None:
         first_start,
         partial(choosing, theme, "laptop_8gb", is_all=True),
         size=(1180, 1300),
+    )
+    take(
+        "wizard-choose-export",
+        first_start,
+        partial(choosing, theme, "arc_140v_32gb", is_export=True),
+        size=size,
     )
     take(
         "wizard-choose-too-big",
