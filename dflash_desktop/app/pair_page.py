@@ -11,6 +11,7 @@ from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_repair import PairRepair
 from dflash_desktop.services.repair import ModelRepair
 from dflash_desktop.services.tokenizer_rebuild import TokenizerRebuild
+from dflash_desktop.services.way_measurement import WayMeasurement
 from dflash_desktop.ui.pair.pane import PairPane
 from dflash_desktop.ui.pair.presenter import PairPagePresenter, PairServices
 
@@ -46,6 +47,12 @@ def build_pair_page(
             history=CheckHistory(services.paths.checks_file),
             measurements=services.measurements,
             settings=services.settings,
+            ways=WayMeasurement(
+                engine=services.engine,
+                loading=services.loading,
+                measurements=services.measurements,
+            ),
+            pairs=services.library.pairs,
             private=private_facts,
             drafts=lambda: tuple(
                 model.path

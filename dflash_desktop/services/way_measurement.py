@@ -10,7 +10,7 @@ from dflash_desktop.domain.draft_rivals import WaysCompared, compare_ways
 from dflash_desktop.services.benchmark import Benchmark, BenchProgress
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from dflash_desktop.domain.benchmark import BenchReport
     from dflash_desktop.domain.generation import KvCachePrecision
@@ -39,16 +39,20 @@ class WayMeasurement:
         kv_cache_precision: KvCachePrecision | None = None,
         exact: bool | None = None,
         assistant_tokens: Sequence[int] | None = None,
+        on_load: Callable[[PairFolders], None] = lambda _: None,
     ) -> AsyncGenerator[BenchProgress | BenchReport | WaysCompared]:
         """Progress, each way's report once it is stored, and last how they compare if several do.
 
-        All run with the KV cache that the first one got, so that they can be compared. Close the
-        iterator to cancel: what was measured until then is kept, and the way that was measured
-        last stays loaded. Raises `AppError` as loading, measuring and storing do.
+        `on_load` is told of each before it is loaded. All run with the KV cache that the first
+        one got, so that they can be compared. Close the iterator to cancel: what was measured
+        until then is kept, and the way that was measured last stays loaded.
+
+        Raises `AppError` as loading, measuring and storing do.
         """
         reports: list[BenchReport] = []
         for index, way in enumerate(ways):
             yield _of_all(BenchProgress("Loading the pair", 0, 1), way, index, len(ways))
+            on_load(way)
             pair = await self._loading.load(
                 way, device=device, kv_cache_precision=kv_cache_precision, exact=exact
             )

@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dflash_desktop.domain.benchmark import ChosenSetting
 from dflash_desktop.domain.check_verdict import CheckVerdict
 from dflash_desktop.domain.devices import Device
+from dflash_desktop.domain.draft_rivals import WaysCompared
 from dflash_desktop.domain.pair_contract import ContractResult
 from dflash_desktop.domain.precision_question import PrecisionCheck, compare_precisions
 from dflash_desktop.domain.problems import Problem, Remedy
@@ -23,6 +25,7 @@ from dflash_desktop.ui.models.pane import ModelsPane
 from dflash_desktop.ui.models.words import CardState
 from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.pair.pane import PairPane
+from tests.domain.measurements import report
 from tests.ui.pair_values import (
     BLOCKED,
     GOOD,
@@ -113,6 +116,17 @@ def _compared(pane: PairPane) -> None:
     pane.show_precisions(compare_precisions(checks))
 
 
+def _ways(pane: PairPane, *, is_measured: bool = False, pays: bool = True) -> None:
+    _shown(GOOD, (WORKING,))(pane)
+    titles = ("Qwen3.5 4B int4 with Qwen3.5 4B DFlash", "Qwen3.5 4B int4 with its own head")
+    settings = ((3, 1.42), (2, 1.91)) if pays else ((0, None), (0, None))
+    reports = tuple(
+        replace(report(chosen=ChosenSetting(*setting, "because")), pair_title=title)
+        for title, setting in zip(titles, settings, strict=True)
+    )
+    pane.show_ways(titles, WaysCompared(reports) if is_measured else None)
+
+
 def _unfolded(pane: PairPane) -> None:
     from dflash_desktop.ui.widgets.fold import Fold
 
@@ -133,6 +147,9 @@ STATES: dict[str, Callable[[PairPane], None]] = {
     "pair-checking": _checking,
     "pair-working": _shown(GOOD, (WORKING,)),
     "pair-precisions": _compared,
+    "pair-ways": _ways,
+    "pair-ways-measured": partial(_ways, is_measured=True),
+    "pair-ways-no-gain": partial(_ways, is_measured=True, pays=False),
     "pair-tie": _shown(GOOD, (TIE,)),
     "pair-useless": _shown(WARNINGS, (USELESS,), PLAN),
     "pair-wrong": _shown(GOOD, (WRONG,)),

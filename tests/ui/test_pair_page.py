@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,9 @@ import pytest_asyncio
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton
 
+from dflash_desktop.domain.benchmark import ChosenSetting
 from dflash_desktop.domain.check_verdict import CheckVerdict
+from dflash_desktop.domain.draft_rivals import WaysCompared
 from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.diagnostics import PrivateFacts
@@ -25,6 +28,7 @@ from dflash_desktop.ui.pair.acceptance_bars import AcceptanceBars
 from dflash_desktop.ui.pair.contract_view import FindingCard
 from dflash_desktop.ui.pair.pane import PairPane
 from dflash_desktop.ui.pair.presenter import PairPagePresenter, PairServices
+from tests.domain.measurements import report
 from tests.fakes.bench_worker import BenchLauncher, Speeds
 from tests.fakes.damaged_pairs import strip_locators
 from tests.fakes.engine import until
@@ -48,6 +52,9 @@ class FakePairs:
 
     def follow(self, pair: PairFolders) -> None:
         self.followed.append(pair.id)
+
+    def load_fastest(self, pair_id: str) -> None:
+        self.followed.append(pair_id)
 
     def take_way_out(self, remedy: Remedy) -> bool:
         self.ways_out.append(remedy)
@@ -133,6 +140,28 @@ def test_a_repair_in_vain_offers_the_way_back(pane: PairPane) -> None:
     pane.show_plan(NO_PLAN, can_undo=True, is_in_vain=True)
     assert shows(pane, "Undo the repair")
     assert "not accepted after the repair" in words(pane)
+
+
+def test_other_ways_to_draft_are_named_and_compared_where_that_was_measured(
+    pane: PairPane,
+) -> None:
+    pane.show_ways(["DFlash"], None)
+    assert not pane.ways.isVisible()
+    titles = ["DFlash", "Own head"]
+    pane.show_ways(titles, None)
+    assert "“DFlash”, “Own head”. Nobody has measured yet" in words(pane)
+    assert shows(pane, "Measure both")
+    reports = tuple(
+        replace(report(chosen=ChosenSetting(tokens, speedup, "because")), pair_title=title)
+        for title, tokens, speedup in zip(titles, (0, 3), (None, 2.0), strict=True)
+    )
+    pane.show_ways(titles, WaysCompared(reports))
+    shown = words(pane)
+    for part in ("“Own head” is faster here (2.00x)", "does not pay", "Own head · fastest"):
+        assert part in shown
+    assert shows(pane, "Measure both again")
+    pane.show_progress("Warming up", "", 0.1)
+    assert not button(pane, "Measure both again").isEnabled()
 
 
 def test_while_something_runs_the_buttons_say_so(pane: PairPane) -> None:

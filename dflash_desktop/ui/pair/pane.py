@@ -13,6 +13,7 @@ from dflash_desktop.ui.pair.history_view import HistoryView
 from dflash_desktop.ui.pair.precision_view import PrecisionView
 from dflash_desktop.ui.pair.repair_card import RepairCard
 from dflash_desktop.ui.pair.verdict_view import VerdictView
+from dflash_desktop.ui.pair.ways_card import WaysCard
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import GAP_MEDIUM, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from dflash_desktop.domain.check_summary import CheckSummary
+    from dflash_desktop.domain.draft_rivals import WaysCompared
     from dflash_desktop.domain.pair_contract import ContractResult
     from dflash_desktop.domain.precision_question import PrecisionComparison
     from dflash_desktop.domain.problems import Problem
@@ -44,7 +46,7 @@ _BUSY: Final = "Something runs already. Wait for it or cancel it."
 
 
 class PairPane(PageColumn):
-    """The page; its part `repair` has signals of its own.
+    """The page; its parts `repair` and `ways` have signals of their own.
 
     Signals: `back_requested`, `check_requested`, `compare_requested`, `cancel_requested`,
     `copy_requested`, `save_requested(path)`, `remedy_chosen(Remedy)`.
@@ -76,6 +78,7 @@ class PairPane(PageColumn):
         self._precisions: PrecisionView | None = None
         self._precisions_place = QVBoxLayout()
         self.repair = RepairCard(theme=theme)
+        self.ways = WaysCard(theme=theme)
         self._contract_title = Label("What the files say", role=TextRole.STRONG)
         self._contract = ContractView(theme=theme)
         self._history_title = Label("Checks of this pair", role=TextRole.STRONG)
@@ -88,6 +91,7 @@ class PairPane(PageColumn):
         self._title.show_text(title)
         self._problem.clear()
         self.repair.hide()
+        self.ways.hide()
         self.show_checks(())
         self.show_others(0)
         self.show_precisions(None)
@@ -129,6 +133,11 @@ class PairPane(PageColumn):
         for part in (self._history_title, self._history):
             part.setVisible(len(checks) > 1)
         self._history.show_checks(checks)
+
+    def show_ways(self, titles: Sequence[str], compared: WaysCompared | None) -> None:
+        """What else drafts for this target, and how they compare here."""
+        self.ways.show_ways(titles, compared)
+        self.order_tabs()
 
     def show_others(self, count: int) -> None:
         """In how many other precisions the draft is installed: with none nothing is compared."""
@@ -198,6 +207,7 @@ class PairPane(PageColumn):
         self.column.addWidget(self._progress)
         self.column.addLayout(self._verdict_place)
         self.column.addLayout(self._precisions_place)
+        self.column.addWidget(self.ways)
         self.column.addWidget(self.repair)
         self.column.addSpacing(GAP_MEDIUM)
         parts = (
@@ -216,6 +226,7 @@ class PairPane(PageColumn):
             button.setEnabled(not why)
             button.setToolTip(why or what)
         self.repair.show_busy(why)
+        self.ways.show_busy(why)
 
     def _show_report_buttons(self, is_there: bool) -> None:
         self._copy.setText("Copy report")

@@ -14,12 +14,15 @@ from PySide6.QtGui import QGuiApplication
 
 from dflash_desktop.domain.check_report import CheckReport
 from dflash_desktop.domain.check_summary import CheckSummary, summary_of
+from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.domain.precision_question import compare_precisions
 from dflash_desktop.domain.problems import AppError, Remedy
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
+from dflash_desktop.services.benchmark import BenchProgress
 from dflash_desktop.services.check_history import CheckHistory
 from dflash_desktop.services.diagnostics import PrivateFacts
 from dflash_desktop.services.draft_precisions import precision_check, readable_precisions
+from dflash_desktop.services.fastest_way import measured_ways, ways_of
 from dflash_desktop.services.measurement_store import MeasurementStore
 from dflash_desktop.services.pair_check import PairCheck
 from dflash_desktop.services.pair_library import folders_of
@@ -27,6 +30,7 @@ from dflash_desktop.services.pair_repair import PairRepair
 from dflash_desktop.services.pair_report import pair_report
 from dflash_desktop.services.repair import can_undo
 from dflash_desktop.services.settings_store import SettingsStore
+from dflash_desktop.services.way_measurement import WayMeasurement
 from dflash_desktop.ui.measure.words import progress_numbers
 from dflash_desktop.ui.pair.words import ACCEPTED
 from dflash_desktop.ui.tasks import TaskScope
@@ -34,7 +38,6 @@ from dflash_desktop.ui.tasks import TaskScope
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from dflash_desktop.domain.pair import PairFolders
     from dflash_desktop.services.pair_look import PairLook
     from dflash_desktop.ui.pair.pane import PairPane
 
@@ -46,6 +49,9 @@ class LoadedPairs(Protocol):
 
     def follow(self, pair: PairFolders) -> None:
         """A pair is being loaded by somebody else: show it as the chosen one."""
+
+    def load_fastest(self, pair_id: str) -> None:
+        """Load the fastest way to draft for this pair's target."""
 
     def take_way_out(self, remedy: Remedy) -> bool:
         """Do what a problem's button says, if it is about loading."""
@@ -63,6 +69,9 @@ class PairServices:
     private: Callable[[], PrivateFacts]
     drafts: Callable[[], tuple[Path, ...]] = tuple
     """The folders of all installed drafts."""
+    ways: WayMeasurement | None = None
+    pairs: Callable[[], tuple[PairFolders, ...]] = tuple
+    """All pairs that can be loaded."""
 
 
 class PairPagePresenter:
@@ -83,6 +92,7 @@ class PairPagePresenter:
         pane.check_requested.connect(lambda: self._run(self._check))
         pane.compare_requested.connect(lambda: self._run(self._compare))
         pane.cancel_requested.connect(self._runs.cancel_all)
+        pane.ways.measure_requested.connect(lambda: self._run(self._measure_ways))
         pane.repair.repair_requested.connect(lambda: self._run(self._repair_and_check))
         pane.repair.undo_requested.connect(lambda: self._run(self._undo))
         pane.copy_requested.connect(self._on_copy_requested)
@@ -131,6 +141,7 @@ class PairPagePresenter:
         self._seen = await asyncio.to_thread(look, pair.target_dir, pair.draft_dir)
         self._pane.show_contract(self._seen.contract)
         self._show_plan()
+        await self._show_ways(pair)
         if pair.draft_dir is not None:
             installed = self._services.drafts()
             self._others = await asyncio.to_thread(readable_precisions, pair.draft_dir, installed)
@@ -160,6 +171,34 @@ class PairPagePresenter:
         await self._keep(pair, report)
         own = await asyncio.to_thread(precision_check, pair.draft_dir, report)
         self._pane.show_precisions(compare_precisions([own, *others]))
+
+    async def _show_ways(self, pair: PairFolders) -> None:
+        ways = ways_of(pair, self._services.pairs())
+        compared = await asyncio.to_thread(measured_ways, ways, self._services.measurements)
+        self._pane.show_ways([way.title for way in ways], compared)
+
+    async def _measure_ways(self, pair: PairFolders) -> None:
+        """Every way to draft for this target; the fastest is loaded afterwards."""
+        if self._services.ways is None:
+            return
+        settings = self._services.settings.value
+        began = asyncio.get_running_loop().time()
+        steps = self._services.ways.run(
+            ways_of(pair, self._services.pairs()),
+            fast=True,
+            device=settings.device,
+            kv_cache_precision=settings.kv_cache_precision,
+            exact=settings.exact_text,
+            on_load=self._pairs.follow,
+        )
+        async with aclosing(steps):
+            async for step in steps:
+                if isinstance(step, BenchProgress):
+                    seconds = asyncio.get_running_loop().time() - began
+                    share = step.done / step.total
+                    self._pane.show_progress(step.sentence, progress_numbers(step, seconds), share)
+        await self._show_ways(pair)
+        self._pairs.load_fastest(pair.id)
 
     async def _measured(self, pair: PairFolders, *, of: str = "") -> CheckReport:
         """One check, with its progress; `of` names the draft where there are several."""
