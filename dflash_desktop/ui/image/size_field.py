@@ -100,6 +100,7 @@ def _side(name: str) -> AmountBox:
     field = AmountBox()
     field.setDecimals(0)
     field.setRange(1, MAX_SIDE_PX)
+    field.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
     field.setAccessibleName(name)
     field.setToolTip(name)
     field.lineEdit().setTextMargins(GAP_SMALL, 0, 0, 0)
