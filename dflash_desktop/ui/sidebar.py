@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
-    QHBoxLayout,
     QLineEdit,
     QListView,
     QMenu,
@@ -24,10 +23,11 @@ from dflash_desktop.ui.conversation_list import (
 )
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.pages import NAVIGATION, PARTS_OF_MODELS, Page
-from dflash_desktop.ui.theme import CONTROL_HEIGHT, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
+from dflash_desktop.ui.theme import CONTROL_HEIGHT, GAP_MEDIUM, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
-from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
+from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.surfaces import Line, Surface, SurfaceFrame
+from dflash_desktop.ui.widgets.undo_bar import UndoBar
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -84,7 +84,8 @@ class Sidebar(SurfaceFrame):
         self._more = self._built_more_button()
         self._empty = Label(role=TextRole.MUTED, wraps=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._undo_bar = self._built_undo_bar()
+        self._undo_bar = UndoBar(theme=theme)
+        self._undo_bar.undo_requested.connect(self.undo_requested)
 
         column = QVBoxLayout(self)
         column.setContentsMargins(GAP_MEDIUM, GAP_MEDIUM, GAP_MEDIUM, GAP_MEDIUM)
@@ -138,10 +139,10 @@ class Sidebar(SurfaceFrame):
 
     def show_undo(self, title: str | None) -> None:
         """Offer to bring back what was deleted; None takes the offer away."""
-        self._undo_bar.setVisible(title is not None)
-        if title is not None:
-            self._undo_text.show_text(f"Deleted “{title}”")
-            self._undo_text.setAccessibleName(f"Deleted {title}")
+        if title is None:
+            self._undo_bar.show_words("")
+        else:
+            self._undo_bar.show_words(f"Deleted “{title}”", spoken=f"Deleted {title}")
 
     def focus_search(self) -> None:
         """Put the caret into the search field."""
@@ -201,22 +202,6 @@ class Sidebar(SurfaceFrame):
         more.clicked.connect(self._on_more_clicked)
         more.hide()
         return more
-
-    def _built_undo_bar(self) -> SurfaceFrame:
-        bar = SurfaceFrame(Surface.CARD)
-        self._undo_text = ElidedLabel()
-        undo = Button("Undo", theme=self._theme, kind=ButtonKind.LINK)
-        undo.clicked.connect(self.undo_requested)
-        close = IconButton(IconName.CLOSE, "Hide this note", theme=self._theme)
-        close.clicked.connect(bar.hide)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(GAP_SMALL, GAP_TINY, GAP_TINY, GAP_TINY)
-        row.setSpacing(GAP_TINY)
-        row.addWidget(self._undo_text, 1)
-        row.addWidget(undo)
-        row.addWidget(close)
-        bar.hide()
-        return bar
 
     def _built_navigation(self) -> QVBoxLayout:
         column = QVBoxLayout()

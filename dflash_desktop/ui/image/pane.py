@@ -17,12 +17,13 @@ from dflash_desktop.ui.image.request_form import RequestForm
 from dflash_desktop.ui.image.result_view import ResultView
 from dflash_desktop.ui.image.words import count_words
 from dflash_desktop.ui.problem_view import ProblemView
-from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
-from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
+from dflash_desktop.ui.theme import GAP, GAP_MEDIUM, GAP_SMALL, TextRole
+from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.drop_sheet import DropSheet
-from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
+from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.page_column import PageColumn
 from dflash_desktop.ui.widgets.surfaces import Line, Surface, SurfaceFrame
+from dflash_desktop.ui.widgets.undo_bar import UndoBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,6 @@ class ImagePane(QStackedWidget):
         self.empty = EmptyView(theme=theme)
         self._problem = ProblemView(theme=theme, report=report)
         self._problem.remedy_chosen.connect(self._on_remedy)
-        self._undo_words = ElidedLabel()
         self._empty_page = PageColumn(width=_EMPTY_WIDTH)
         self._empty_problem = ProblemView(theme=theme, report=report)
         self._empty_problem.remedy_chosen.connect(self._on_remedy)
@@ -138,8 +138,7 @@ class ImagePane(QStackedWidget):
 
     def show_deleted(self, words: str) -> None:
         """Offer to undo; empty words take the offer away."""
-        self._undo.setVisible(bool(words))
-        self._undo_words.show_text(words)
+        self._undo.show_words(words)
 
     def show_problem(self, problem: Problem) -> None:
         """Show a problem above the gallery, or above what can be had."""
@@ -248,7 +247,8 @@ class ImagePane(QStackedWidget):
         right = QWidget()
         self._no_pictures = Label(_NO_PICTURES, role=TextRole.MUTED, wraps=True)
         self._no_pictures.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._undo = self._built_undo()
+        self._undo = UndoBar(theme=self._theme)
+        self._undo.undo_requested.connect(self.undo_requested)
         self._gallery = QWidget()
         gallery = QVBoxLayout(self._gallery)
         gallery.setContentsMargins(0, 0, 0, 0)
@@ -282,18 +282,3 @@ class ImagePane(QStackedWidget):
         head.addWidget(self._compare)
         head.addWidget(self._delete)
         return head
-
-    def _built_undo(self) -> SurfaceFrame:
-        bar = SurfaceFrame(Surface.CARD)
-        undo = Button("Undo", theme=self._theme, kind=ButtonKind.LINK)
-        undo.clicked.connect(self.undo_requested)
-        close = IconButton(IconName.CLOSE, "Hide this note", theme=self._theme)
-        close.clicked.connect(bar.hide)
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(GAP_SMALL, GAP_TINY, GAP_TINY, GAP_TINY)
-        row.setSpacing(GAP_TINY)
-        row.addWidget(self._undo_words, 1)
-        row.addWidget(undo)
-        row.addWidget(close)
-        bar.hide()
-        return bar
