@@ -1,4 +1,6 @@
-"""What exports of many sizes really take, against what the plan says: `--python ENV/bin/python`.
+"""What exports of many sizes really take, against what the plan says.
+
+They run in the export environments of the tests, each in that which the program would choose.
 
 Each checkpoint is made here, of random numbers: memory depends on their count and not on them. The
 figure is PSS summed over the process tree, sampled; the sum of RSS counts shared pages once a
@@ -8,6 +10,7 @@ process. The largest process's own peak stands beside it.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import re
 import shutil
@@ -21,36 +24,59 @@ from typing import Final
 
 import psutil
 
+from dflash_desktop.domain.export_environment import choose_environment
 from dflash_desktop.domain.export_recipes import Recipe, convert_command
 from dflash_desktop.domain.export_request import WeightFormat
+from tests.export_environment_fixture import cached_environments
 
 _PROGRAM: Final = Path(__file__).resolve().parents[2] / "dflash_desktop/workers/export_program.py"
 _SCRIPTS: Final = Path(__file__).resolve().parents[1] / "exporting"
 _LICENCE: Final = Path(__file__).resolve().parents[2] / "LICENSE"
 _PAUSE_SECONDS: Final = 0.2
+_RECIPES: Final = {
+    "draft": Recipe.DRAFT,
+    "vision": Recipe.VISION_TARGET,
+    "qwen3_5": Recipe.VISION_TARGET,
+}
+_MODEL_TYPES: Final = {"vision": "gemma4", "qwen3_5": "qwen3_5", "qwen3_moe": "qwen3_moe"}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One checkpoint; `shape` is what `make_checkpoint` takes, or a vision target's size."""
+    """One checkpoint; `shape` is what `make_checkpoint` or `write_target_parts` takes.
+
+    `is_calibration`: the formula was made, or changed, after its figures were seen.
+    """
 
     shape: str
     formats: tuple[str, ...]
     is_calibration: bool = True
+
+    @property
+    def kind(self) -> str:
+        """The first word of the shape."""
+        return self.shape.split(":")[0]
 
 
 CASES: Final = (
     Case("draft:576:1536:4:0:bfloat16:1", ("int8", "int4")),
     Case("text:512:1536:8:32000:bfloat16:1", ("fp16", "int8")),
     Case("text:768:2048:8:32000:bfloat16:1", ("int8", "int4")),
-    Case("draft:2048:6144:5:0:bfloat16:1", ("fp16", "int8", "int4"), is_calibration=False),
+    Case("draft:2048:6144:5:0:bfloat16:1", ("fp16", "int8", "int4")),
     Case("text:1024:4096:16:64000:bfloat16:1", ("fp16", "int8", "int4")),
-    Case("text:1024:4096:16:64000:float32:1", ("fp16", "int8"), is_calibration=False),
-    Case("text:1280:4096:20:64000:bfloat16:2", ("int8", "int4"), is_calibration=False),
-    Case("vision:1024:12", ("int8",), is_calibration=False),
+    Case("text:1024:4096:16:64000:float32:1", ("fp16", "int8")),
+    Case("text:1280:4096:20:64000:bfloat16:2", ("int8", "int4")),
+    Case("vision:1024:12", ("int8",)),
     Case("text:1536:6144:20:96000:bfloat16:2", ("fp16", "int8", "int4")),
     Case("draft:4096:12288:6:0:bfloat16:2", ("int8", "int4")),
-    Case("text:2048:8192:18:96000:bfloat16:4", ("int4",), is_calibration=False),
+    Case("text:2048:8192:18:96000:bfloat16:4", ("int4",)),
+    Case("draft:1024:3584:4:0:bfloat16:1", ("int8",), is_calibration=False),
+    Case("text:768:3072:13:80000:bfloat16:1", ("int8",), is_calibration=False),
+    Case("text:1536:6144:16:80000:bfloat16:2", ("int4",), is_calibration=False),
+    Case("qwen3_5:512:8:32000", ("int8",), is_calibration=False),
+    Case("qwen3_5:1024:12:64000", ("int8",), is_calibration=False),
+    Case("qwen3_moe:512:16:32000", ("int4",), is_calibration=False),
+    Case("qwen3_moe:1024:14:32000", ("int4",), is_calibration=False),
 )
 
 
@@ -73,7 +99,6 @@ class Peak:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--python", type=Path, required=True)
     parser.add_argument("--work", type=Path, default=None, help="where the checkpoints go")
     parser.add_argument("--only", default="", help="part of a shape")
     parser.add_argument("--log", type=Path, default=None, help="where lines of JSON are added")
@@ -83,9 +108,10 @@ def main() -> int:
         if args.only in case.shape:
             folder = work / "checkpoint"
             shutil.rmtree(folder, ignore_errors=True)
-            made = json.loads(subprocess.check_output([args.python, *_maker(case, folder)]))
+            python = _python(case)
+            made = json.loads(subprocess.check_output([python, *_maker(case, folder)]))
             for weight_format in case.formats:
-                peak = _measured(case, weight_format, made, args.python, folder, work)
+                peak = _measured(case, weight_format, made, python, folder, work)
                 line = json.dumps({name: getattr(peak, name) for name in Peak.__slots__})
                 print(line, flush=True)
                 if args.log is not None:
@@ -95,11 +121,18 @@ def main() -> int:
     return 0
 
 
+def _python(case: Case) -> Path:
+    environment = choose_environment(_MODEL_TYPES.get(case.kind, "qwen3")).id
+    environments = cached_environments()
+    asyncio.run(environments.install(environment))
+    return environments.python(environment)
+
+
 def _maker(case: Case, folder: Path) -> list[str | Path]:
-    if case.shape.startswith("vision:"):
+    if case.kind in _MODEL_TYPES:
         return [
             _SCRIPTS / "write_target_parts.py",
-            "vision",
+            case.kind,
             _LICENCE,
             folder,
             *case.shape.split(":")[1:],
@@ -113,9 +146,7 @@ def _measured(
     output, temporary = work / "output", work / "temporary"
     for place in (output, temporary):
         shutil.rmtree(place, ignore_errors=True)
-    recipe = {"draft": Recipe.DRAFT, "vision": Recipe.VISION_TARGET}.get(
-        case.shape.split(":")[0], Recipe.TEXT_TARGET
-    )
+    recipe = _RECIPES.get(case.kind, Recipe.TEXT_TARGET)
     exporter = convert_command(
         recipe,
         model=str(folder),

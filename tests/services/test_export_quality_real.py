@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dflash_desktop.domain.export_request import ExportRole, WeightFormat
-from dflash_desktop.domain.pair import PairFolders
 from dflash_desktop.paths import resources_dir
-from dflash_desktop.services.bench_prompts import load_bench_prompts
-from dflash_desktop.services.engine import Engine
 from dflash_desktop.services.export_result import check_exported
-from dflash_desktop.services.timed_answers import TimedAnswers, question
-from dflash_desktop.services.worker_launch import WorkerLauncher
 from tests.exporting.draft_outputs import difference, draft_output
-from tests.exporting.real_export import in_environment, item, made, planned, run_steps
+from tests.exporting.draft_quality import exported, tokens_per_step
+from tests.exporting.real_export import in_environment, item, planned, run_steps
 from tests.exporting.starter_checkpoint import write_starter_checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from dflash_desktop.domain.pair import PairFolders
 
 pytestmark = [
     pytest.mark.export,
@@ -32,51 +27,7 @@ pytestmark = [
 ]
 
 SCRIPT = Path(__file__).parents[1] / "exporting" / "write_gguf.py"
-FORMATS = {
-    "fp16": (WeightFormat.FP16, None),
-    "int8": (WeightFormat.INT8, None),
-    "int4 g16": (WeightFormat.INT4, 16),
-    "int4 g32": (WeightFormat.INT4, 32),
-    "int4 g128": (WeightFormat.INT4, 128),  # of 576: where 128 does not divide, 64 is taken
-}
-ASSISTANT_TOKENS = 3
-ANSWER_TOKENS = 32
-
-
-async def exported(python: Path, checkpoint: Path, work_dir: Path, form: str) -> Path:
-    weights, group_size = FORMATS[form]
-    draft = item(
-        ExportRole.DRAFT,
-        checkpoint,
-        weights,
-        group_size=group_size,
-        all_layers=weights is WeightFormat.INT4,
-    )
-    plan = await planned(work_dir, draft)
-    folder = await asyncio.to_thread(made, plan, python, work_dir, ExportRole.DRAFT)
-    check_exported(folder, ExportRole.DRAFT)
-    return folder
-
-
-async def tokens_per_step(pair: PairFolders, draft: Path, log_dir: Path) -> float:
-    prompts = load_bench_prompts()
-    async with stopped_after(Engine(launcher=WorkerLauncher(log_dir=log_dir))) as engine:
-        folders = PairFolders(pair.id, pair.title, pair.target_dir, draft)
-        loaded = await engine.load(folders, device="CPU", keep_both=False)
-        answers = TimedAnswers(engine=engine, pair=loaded, warm_up=prompts.warm_up)
-        tokens = steps = 0
-        for prompt in prompts.fast:
-            answer = await answers.answer(question(prompt.text), ASSISTANT_TOKENS, ANSWER_TOKENS)
-            tokens, steps = tokens + answer.stats.tokens, steps + answer.stats.steps
-    return tokens / steps
-
-
-@asynccontextmanager
-async def stopped_after(engine: Engine) -> AsyncIterator[Engine]:
-    try:
-        yield engine
-    finally:
-        await engine.stop()
+COMPARED = ("fp16", "int8", "int4 g16", "int4 g32", "int4 g128")
 
 
 async def test_smaller_groups_err_less_and_the_int8_draft_reaches_the_shipped_one(
@@ -89,14 +40,14 @@ async def test_smaller_groups_err_less_and_the_int8_draft_reaches_the_shipped_on
         async with two_at_a_time:
             return await exported(export_python, checkpoint, tmp_path / form, form)
 
-    folders = dict(zip(FORMATS, await asyncio.gather(*map(one, FORMATS)), strict=True))
+    folders = dict(zip(COMPARED, await asyncio.gather(*map(one, COMPARED)), strict=True))
     outputs = {form: draft_output(folder) for form, folder in folders.items()}
-    errors = {form: difference(outputs[form], outputs["fp16"]) for form in FORMATS}
+    errors = {form: difference(outputs[form], outputs["fp16"]) for form in COMPARED}
 
     error = {form: relative for form, (relative, _) in errors.items()}
     assert 0 < error["int8"] < 0.06 < error["int4 g16"] < error["int4 g32"] < error["int4 g128"]
     assert error["int4 g128"] < 0.5
-    cosines = [errors[form][1] for form in FORMATS]
+    cosines = [errors[form][1] for form in COMPARED]
     assert cosines == sorted(cosines, reverse=True)
     assert cosines[1] > 0.998
     shipped = await tokens_per_step(starter_pair, resources_dir() / "starter" / "draft", tmp_path)
