@@ -122,11 +122,23 @@ class Attachments(QObject):
         self._all += [attachment for attachment, _ in taken]
         self._show()
         if taken:
-            self._tasks.start(self._prepare_all(taken))
+            self._tasks.start(self._prepare_or_drop(taken))
 
     def _new(self, title: str, picture: Picture | None = None) -> _Attachment:
         self._keys += 1
         return _Attachment(self._keys, title, picture)
+
+    async def _prepare_or_drop(
+        self, taken: list[tuple[_Attachment, Path | bytes | QImage]]
+    ) -> None:
+        try:
+            await self._prepare_all(taken)
+        except Exception:
+            # What nobody prepares any more would keep the message from being sent for ever.
+            lost = {one.key for one, _ in taken if one.picture is None}
+            self._all = [one for one in self._all if one.key not in lost]
+            self._show()
+            raise
 
     async def _prepare_all(self, taken: list[tuple[_Attachment, Path | bytes | QImage]]) -> None:
         problems = []

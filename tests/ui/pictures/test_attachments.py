@@ -44,6 +44,8 @@ class FakePictures:
         await self.may_go_on.wait()
         if "bad" in title:
             raise AppError(Problem("picture_damaged", f"“{title}” is damaged.", "Try another."))
+        if "bug" in title:
+            raise RuntimeError("nobody thought of this")
         made = picture(title)
         write_picture(self.files, made, "green")
         return made
@@ -218,3 +220,14 @@ async def test_a_description_goes_with_the_picture(under: Under) -> None:
     assert [one.alt_text for one in under.attachments.ready] == ["", "two dogs"]
     await asyncio.wait_for(viewer._loads.wait(), PATIENCE_SECONDS)
     viewer.reject()
+
+
+async def test_a_bug_leaves_nothing_behind_that_keeps_the_message_from_being_sent(
+    under: Under,
+) -> None:
+    told: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, what: told.append(what))
+    await under.attach("one.png", "bug.png", "never.png")
+    assert under.states == "ready"
+    assert [one.title for one in under.attachments.ready] == ["one.png"]
+    assert told
