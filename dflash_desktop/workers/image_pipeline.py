@@ -133,8 +133,11 @@ class ImagePipeline:
         )
         if run.fault is not None:
             raise run.fault
-        if tuple(result.shape) == () or result.get_size() == 0 or run.is_cancelled:
-            return None  # what a cancelled run gives is empty
+        if run.is_cancelled:
+            return None
+        if tuple(result.shape) == () or result.get_size() == 0:
+            # As after a cancel; without a word the picture would be gone from the queue.
+            raise RuntimeError("the runtime ended without a picture")
         return pixels_of(numpy.asarray(result.data))
 
 
