@@ -125,7 +125,7 @@ def long_prompt(pane: ImagePane, entries: tuple[GalleryEntry, ...]) -> None:
     pane.show_entries(entries)
     with_model(pane, replace(STABLE_DIFFUSION, prompt_tokens=77))
     pane.form.show_recipe(
-        replace(recipe(1), prompt=" ".join([recipe(1).prompt] * 7)), keeps_seed=True
+        replace(recipe(1), prompt=" ".join([recipe(1).prompt] * 12)), keeps_seed=True
     )
     pane.show_side(is_form=True)
 
