@@ -364,6 +364,33 @@ async def look_at_a_pair(program: Program, seen: Seen) -> None:
     program.window.close()
 
 
+async def go_from_page_to_page(program: Program, seen: Seen) -> None:
+    """What leads from one page to another: a repair, drops on the chat and on the models."""
+    from dflash_desktop.domain.problems import Remedy
+    from dflash_desktop.ui.export.item_form import ItemForm
+    from dflash_desktop.ui.models.pane import ModelsPane
+
+    await until(lambda: isinstance(program.services.engine.state, Loaded))
+    window, (checkpoint, model) = program.window, sys.argv[1:3]
+
+    def in_the_form() -> bool:
+        return any(form.read.source is not None for form in window.findChildren(ItemForm))
+
+    window.remedy_chosen.emit(Remedy.REPAIR)
+    pages = [window.page]
+    program.pages.show(Page.CHAT)
+    program.pages.chat_pane.files_given.emit((model,))
+    await until(lambda: bool(program.services.models.models()))
+    pages.append(window.page)
+    program.pages.show(Page.MODELS)
+    pane = window.page_widget(Page.MODELS)
+    assert isinstance(pane, ModelsPane)
+    pane.library.paths_dropped.emit((checkpoint,))
+    await until(lambda: window.page == Page.EXPORT and in_the_form())
+    seen["pages"] = [*pages, window.page]
+    window.close()
+
+
 async def close_while_exporting(program: Program, seen: Seen) -> None:
     """Closing asks once, and goes on with a click."""
     from dflash_desktop.domain.problems import Remedy
@@ -470,6 +497,7 @@ SCENARIOS: dict[str, tuple[Script, Callable[[Program, Seen], Awaitable[None]]]] 
     "space_returns": (Script(), space_returns),
     "imports": (Script(), imports),
     "look_at_a_pair": (SLOW, look_at_a_pair),
+    "go_from_page_to_page": (SLOW, go_from_page_to_page),
 }
 
 

@@ -190,6 +190,15 @@ def test_a_pairs_page_is_built_when_it_is_asked_for_and_a_check_ends_with_the_wi
 
 
 @pytest.mark.usefixtures("_model")
+def test_a_repair_a_model_and_a_checkpoint_lead_to_their_pages(tmp_path: Path) -> None:
+    checkpoint = write_checkpoint(tmp_path / "Qwen3 tiny", "text")
+    model = write_target(tmp_path / "own").folder
+    outcome = run("go_from_page_to_page", str(checkpoint), str(model))
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.seen["pages"] == [Page.PAIR, Page.MODELS, Page.EXPORT]
+
+
+@pytest.mark.usefixtures("_model")
 def test_the_windows_process_loads_no_native_engine() -> None:
     assert run("imports").seen["native"] == []
 

@@ -139,7 +139,7 @@ def test_only_a_run_that_ended_well_is_not_told_about(tmp_path: Path) -> None:
     problem = run().begin()
     assert problem is not None
     assert "Segmentation fault" in problem.detail
-    assert Remedy.OPEN_LOG in problem.remedies
+    assert Remedy.REPORT in problem.remedies
 
 
 def test_the_faults_of_an_earlier_run_are_not_told_as_the_last_ones(tmp_path: Path) -> None:
