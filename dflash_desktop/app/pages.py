@@ -200,7 +200,7 @@ class Pages:
             case Remedy.INSTALL_STARTER | Remedy.CHOOSE_FILE:
                 self.show_starter()
             case Remedy.REPAIR if self.pairs.chosen is not None:
-                self._model_pages.look_at(self.pairs.chosen)
+                self._look_at_chosen()
             case Remedy.SHOW_EXPORT:
                 self._exports.show_running()
             case _:
@@ -263,6 +263,10 @@ class Pages:
         )
         return self._images.pane
 
+    def _look_at_chosen(self) -> None:
+        if self.pairs.chosen is not None:
+            self._model_pages.look_at(self.pairs.chosen)
+
     def _built_measure(self) -> QWidget:
         from dflash_desktop.app.measure_page import build_measure
 
@@ -273,6 +277,7 @@ class Pages:
             report=self._report,
             on_remedy=self._on_remedy,
         )
+        pane.ways_requested.connect(self._look_at_chosen)
         pane.models_requested.connect(lambda: self.show(Page.MODELS))
         return pane
 

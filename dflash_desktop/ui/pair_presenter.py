@@ -12,7 +12,7 @@ from dflash_desktop.domain.engine_state import Generating, Loading, MakingPictur
 from dflash_desktop.domain.generation import DraftState
 from dflash_desktop.domain.pair import measurement_key
 from dflash_desktop.domain.problems import Problem, Remedy, Severity
-from dflash_desktop.services.fastest_way import ChosenWay, fastest_way
+from dflash_desktop.services.fastest_way import ChosenWay, fastest_way, ways_of
 from dflash_desktop.services.pair_look import can_repair
 from dflash_desktop.ui.engine_words import WayOut, model_facts, short_device_name, state_words
 from dflash_desktop.ui.header import DraftBadge
@@ -147,6 +147,12 @@ class PairPresenter:
         """What was measured for the loaded pair under the present conditions."""
         pair = loaded_pair(self._engine.state)
         return None if pair is None else self._measurements.get(measurement_key(pair))
+
+    def other_ways(self) -> list[str]:
+        """The titles of the other pairs that draft for the chosen one's target."""
+        if self.chosen is None:
+            return []
+        return [way.title for way in ways_of(self.chosen, self._library.pairs())[1:]]
 
     def refresh(self) -> None:
         """Show the state of everything anew."""

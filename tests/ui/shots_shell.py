@@ -379,6 +379,11 @@ def _starter(theme: Theme, show: Callable[[StarterPane], None]) -> QWidget:
     return pane
 
 
+def _measure_ways(pane: MeasurePane) -> None:
+    pane.show_invitation("Qwen3.5 4B int4 with Qwen3.5 4B DFlash")
+    pane.show_ways(["Qwen3.5 4B int4 with its own head"])
+
+
 def _measure(theme: Theme, show: Callable[[MeasurePane], None]) -> QWidget:
     pane = MeasurePane(theme=theme, report=_report)
     show(pane)
@@ -422,6 +427,7 @@ MEASURES: dict[str, Callable[[MeasurePane], None]] = {
     "measure-off": lambda p: p.show_report(
         OFF, draft_words="The chat answers without the draft.", draft_is_on=False
     ),
+    "measure-ways": _measure_ways,
 }
 NARROW = (720, 520)
 

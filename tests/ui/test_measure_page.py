@@ -73,9 +73,13 @@ class FakePairs:
         self._engine = engine
         self._measurements = measurements
         self.ways_out: list[Remedy] = []
+        self.others: list[str] = []
 
     def subscribe(self, listener: Callable[[], None]) -> None:
         self._measurements.subscribe(lambda _: listener())
+
+    def other_ways(self) -> list[str]:
+        return self.others
 
     def measured(self) -> BenchReport | None:
         return self._measurements.get(bench_report().key)
@@ -128,6 +132,19 @@ async def test_without_a_model_or_without_a_draft_it_says_what_to_do(setup: Setu
     setup.engine.state = Loaded(replace(LOADED, draft=None))
     setup.presenter.refresh()
     assert "without a draft" in setup.shown
+
+
+async def test_another_draft_of_the_target_is_named_with_the_way_to_a_comparison(
+    setup: Setup,
+) -> None:
+    assert "also drafts" not in setup.shown
+    setup.pairs.others = ["Own head"]
+    setup.presenter.refresh()
+    assert "This also drafts for the same target: “Own head”." in setup.shown
+    asked: list[bool] = []
+    setup.pane.ways_requested.connect(lambda: asked.append(True))
+    setup.click("Compare them")
+    assert asked == [True]
 
 
 async def test_no_number_is_shown_before_it_was_measured(setup: Setup) -> None:

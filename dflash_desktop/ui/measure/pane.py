@@ -21,7 +21,7 @@ from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 from dflash_desktop.ui.widgets.switch import Switch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtWidgets import QWidget
 
@@ -49,7 +49,8 @@ class MeasurePane(PageColumn):
     """The measure page.
 
     Signals: `measure_requested(fast)`, `cancel_requested`, `models_requested`,
-    `draft_switched(on)`, `copy_requested`, `export_requested(path)`, `remedy_chosen(Remedy)`.
+    `draft_switched(on)`, `copy_requested`, `export_requested(path)`, `ways_requested` (to compare
+    the target's drafts), `remedy_chosen(Remedy)`.
     """
 
     measure_requested = Signal(bool)
@@ -58,6 +59,7 @@ class MeasurePane(PageColumn):
     draft_switched = Signal(bool)
     copy_requested = Signal()
     export_requested = Signal(str)
+    ways_requested = Signal()
     remedy_chosen = Signal(object)
 
     def __init__(
@@ -82,10 +84,12 @@ class MeasurePane(PageColumn):
             View.PROGRESS: self._built_progress(),
             View.REPORT: self._built_report(),
         }
-        for part in self._parts.values():
+        self._ways = self._built_ways()
+        for part in (*self._parts.values(), self._ways):
             self.column.addWidget(part)
         self.column.addStretch(1)
         self.show_no_model("")
+        self.show_ways(())
 
     def show_no_model(self, words: str) -> None:
         """Say why nothing can be measured now."""
@@ -109,6 +113,12 @@ class MeasurePane(PageColumn):
         self._switch.setChecked(draft_is_on)
         self._switch_words.show_text(draft_words)
         self._show(View.REPORT)
+
+    def show_ways(self, others: Sequence[str]) -> None:
+        """What else drafts for the loaded target, by its titles; nothing without any."""
+        self._ways.setVisible(bool(others))
+        named = ", ".join(f"“{title}”" for title in others)
+        self._ways_words.show_text(f"This also drafts for the same target: {named}.")
 
     def show_problem(self, problem: Problem) -> None:
         """Show a problem under the heading."""
@@ -184,6 +194,19 @@ class MeasurePane(PageColumn):
         column.setSpacing(GAP)
         column.addWidget(self._report_view)
         column.addLayout(FlowRow(*again, self._copy, export))
+        return part
+
+    def _built_ways(self) -> SurfaceFrame:
+        part = SurfaceFrame(Surface.PAGE)
+        column = QVBoxLayout(part)
+        column.setContentsMargins(0, GAP_SMALL, 0, 0)
+        column.setSpacing(GAP_SMALL)
+        self._ways_words = Label(role=TextRole.MUTED, wraps=True)
+        compare = Button("Compare them", theme=self._theme)
+        compare.setToolTip("Opens the pair's page, which measures all of them in one go")
+        compare.clicked.connect(self.ways_requested)
+        column.addWidget(self._ways_words)
+        column.addLayout(FlowRow(compare))
         return part
 
     def _built_measure_buttons(self, fast: str, full: str) -> tuple[Button, Button]:

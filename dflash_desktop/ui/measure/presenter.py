@@ -77,6 +77,7 @@ class MeasurePresenter:
         if self.is_measuring:
             return
         pair = loaded_pair(self._engine.state)
+        self._pane.show_ways([] if pair is None else self._pairs.other_ways())
         if pair is None:
             self._pane.show_no_model(_NO_MODEL)
         elif pair.draft is None:
@@ -97,6 +98,7 @@ class MeasurePresenter:
         self._is_fast = fast
         self.is_measuring = True
         self._pane.show_progress("Starting to measure.", 0.0, "")
+        self._pane.show_ways(())
         self._runs.start(self._measure(pair, folders, fast=fast))
 
     async def close(self) -> None:
