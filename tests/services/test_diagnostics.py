@@ -19,6 +19,7 @@ WINDOWS = PrivateFacts(
     user="Marta Muster",
     host="LAPTOP-7Q2",
 )
+AT_WORK = PrivateFacts(home_dir=Path("/home/marta"), user="marta", host="box7.werk.example")
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,7 @@ WINDOWS = PrivateFacts(
         (LINUX, "Folder /home/jo Size: 5", "Folder ~ Size: 5"),
         (LINUX, "/home/jo and /home/anna müller/x", "~ and ~/x"),
         (WINDOWS, "host laptop-7q2", "host <host>"),
+        (AT_WORK, "box7.werk.example calls itself box7", "<host> calls itself <host>"),
         (LINUX, "token hf_abcdefghijklmnopqrstuvwxyz0123456789", "token <secret>"),
         (LINUX, "Authorization: Bearer abc.def-123", "Authorization: <secret>"),
         (LINUX, "https://me:geheim@proxy.example/x", "https://<secret>@proxy.example/x"),

@@ -5,13 +5,19 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
 from dflash_desktop.domain.generation import FinishReason, PromptMessage, Role, SamplingParams
 from dflash_desktop.workers import protocol
 from dflash_desktop.workers.engine import EngineJobs
-from dflash_desktop.workers.vision_pipeline import PictureError, QwenGrid, check_size
+from dflash_desktop.workers.vision_pipeline import (
+    PictureError,
+    QwenGrid,
+    add_vision_request,
+    check_size,
+)
 from tests.fakes.vision_models import KINDS, vision_pair, write_picture
 from tests.workers.test_engine_jobs import Answer, RecordingRuntime
 
@@ -166,6 +172,14 @@ def test_a_picture_decides_the_answer_and_its_place_counts(
     assert both.stats.prompt_tokens - later.stats.prompt_tokens == (
         both.stats.picture_tokens - later.stats.picture_tokens
     )
+
+
+def test_pictures_reach_the_runtime_whole_and_in_their_order(tmp_path: Path) -> None:
+    pictures = [write_picture(tmp_path / f"{width}.png", width, 40) for width in (50, 60, 70)]
+    pipeline = Mock()
+    add_vision_request(pipeline, 1, "two", pictures, Mock())
+    tensors = pipeline.add_request.call_args.args[2]
+    assert [tuple(one.shape) for one in tensors] == [(40, 50, 3), (40, 60, 3), (40, 70, 3)]
 
 
 def test_no_turn_leaks_into_a_later_one(seeing: SeeingEngine, pictures: tuple[Path, Path]) -> None:
