@@ -180,7 +180,9 @@ async def test_a_draft_that_was_named_stays_the_persons_choice_at_the_next_start
         assert dflash.draft_dir is not None
         shell.presenter.load_for_model(dflash.id, dflash.draft_dir)
         await until(lambda: shell.settings.value.last_pair_id == dflash.id)
+        assert shell.settings.value.keeps_way
         shell.presenter.load_preferred()
+        await until(lambda: not shell.presenter._loads.is_busy)
         await shell.loaded("DFlash")
         assert shell.problem_code == ""
         shell.settings.change(keeps_way=False)
