@@ -33,12 +33,16 @@ class PicturesOfPrompt:
         self._missing = 0
 
     def refuse_unseen(self, pictures: tuple[Picture, ...]) -> None:
-        """Raise `AppError` ("model_sees_no_pictures") when these are for a model without eyes.
+        """Raise `AppError` when the question's own pictures cannot be shown to the model.
 
-        Answering without them would be answering another question, and nobody would notice.
+        "model_sees_no_pictures" or "picture_missing": answering without them would be answering
+        another question, and nobody would notice.
         """
         if pictures and self._pair is not None and not self._pair.sees_pictures:
             raise AppError(no_sight_problem(self._pair.title))
+        missing = tuple(one for one in pictures if not self._pictures.is_there(one))
+        if missing:
+            raise AppError(_missing_problem(missing))
 
     def files_of(self, pictures: tuple[Picture, ...]) -> tuple[Path, ...]:
         """The files of these that the model is shown."""
@@ -74,6 +78,18 @@ def no_sight_problem(model_title: str) -> Problem:
         advice="Choose a model that sees; your message and its pictures wait here. Or take the "
         "pictures away and send the text alone.",
         remedies=(Remedy.CHOOSE_MODEL,),
+    )
+
+
+def _missing_problem(pictures: tuple[Picture, ...]) -> Problem:
+    names = ", ".join(f"“{one.title}”" for one in pictures)
+    return Problem(
+        code="picture_missing",
+        headline=f"{names} is no longer there, so it cannot be asked about."
+        if len(pictures) == 1
+        else f"{names} are no longer there, so they cannot be asked about.",
+        advice="The prepared file was deleted outside the program. Attach the picture again.",
+        detail="\n".join(one.id for one in pictures),
     )
 
 

@@ -392,6 +392,22 @@ async def test_a_model_that_reads_only_text_is_not_asked_about_a_picture(
         assert not t.chat.is_answering
 
 
+async def test_a_question_whose_picture_was_deleted_is_not_answered_without_it(
+    tmp_path: Path, picture: Picture
+) -> None:
+    async with chat_under_test(tmp_path, Script(sees_pictures=True)) as t:
+        [event async for event in t.chat.send("What is it?", (picture,))]
+        before = t.chat.conversation
+        t.pictures.path(picture).unlink()
+        for asked in (t.chat.send("And in colour?", (picture,)), t.chat.retry()):
+            with pytest.raises(AppError) as caught:
+                [event async for event in asked]
+            assert caught.value.problem.code == "picture_missing"
+            assert "street.png" in caught.value.problem.headline
+            assert t.chat.conversation == before
+            assert not t.chat.is_answering
+
+
 async def test_what_a_model_is_not_shown_of_earlier_pictures_is_said(
     tmp_path: Path, picture: Picture
 ) -> None:
