@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColorSpace, QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from dflash_desktop.domain.problems import AppError
@@ -237,7 +237,10 @@ class GalleryPresenter:
 
     def _copy(self) -> None:
         if self._levels:
-            QGuiApplication.clipboard().setImage(self._levels[0])
+            # What is shown is in the screen's colours; who pastes it reads it as sRGB.
+            srgb = QColorSpace(QColorSpace.NamedColorSpace.SRgb)
+            copied = self._levels[0].convertedToColorSpace(srgb)
+            QGuiApplication.clipboard().setImage(copied)
             self._pane.result.show_copied()
 
     def _save(self) -> None:
