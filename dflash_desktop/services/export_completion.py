@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.model_facts import ModelFacts
 
 _CARD: Final = "README.md"
-_ABSOLUTE: Final = re.compile(r"/[^/]+/|[A-Za-z]:[/\\]|\\\\")
+_ABSOLUTE: Final = re.compile(r"/[^/]*/|[A-Za-z]:[/\\]|\\\\")
 _OF_A_TOKENIZER: Final = ("tokenizer", "special_tokens_map", "added_tokens", "chat_template")
 
 

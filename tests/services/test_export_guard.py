@@ -248,5 +248,14 @@ async def test_a_step_has_a_low_priority_and_is_the_first_to_go(steps: _Steps) -
     await asyncio.wait([step])
 
 
+async def test_a_step_that_comes_near_its_limit_gets_the_lowest_priority(steps: _Steps) -> None:
+    # 150 MiB and what a Python takes: more than nine tenths of the limit, and less than all.
+    step = asyncio.create_task(steps.run("share-and-wait", limit_bytes=175_000_000))
+    await until(lambda: {process.nice() for process in steps.processes()} == {19})
+    step.cancel()
+    await asyncio.wait([step])
+    assert 3 not in {event.verdict for event in steps.heard if isinstance(event, StepMemory)}
+
+
 def _oom_score(process: psutil.Process) -> str:
     return Path(f"/proc/{process.pid}/oom_score_adj").read_text(encoding="ascii").strip()
