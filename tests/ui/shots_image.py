@@ -29,6 +29,7 @@ from dflash_desktop.ui.image.mask_editor import MaskEditor
 from dflash_desktop.ui.image.pane import ImagePane, View
 from dflash_desktop.ui.image.source_part import Source
 from dflash_desktop.ui.image.thumbnail_shelf import ThumbnailShelf
+from dflash_desktop.ui.image.words import lost_beginning
 from dflash_desktop.ui.pages import Page
 from dflash_desktop.ui.pictures.pixels import colour_space_of, read_levels
 from tests.ui.image_values import QWEN, STABLE_DIFFUSION, fill, making, queued, recipe
@@ -186,8 +187,19 @@ def marked(pane: ImagePane, entries: tuple[GalleryEntry, ...]) -> None:
         model.select(index, model.SelectionFlag.Select)
 
 
+def own_size(pane: ImagePane, entries: tuple[GalleryEntry, ...]) -> None:
+    """A size that is no usual shape, for a picture whose beginning is lost."""
+    gallery(pane, entries)
+    with_model(pane, STABLE_DIFFUSION)
+    pane.form.size_field.choose(768, 384)
+    lost = lost_beginning(replace(recipe(1), strength=0.6), has_source=False)
+    pane.form.source.show_source(None, lost=lost)
+    pane.show_choosing(True)
+    pane.show_side(is_form=True)
+
+
 STATES: Final = (empty, faults, first, gallery, busy, loading, failed, with_source, result)
-MORE_STATES: Final = (compare, marked, long_prompt)
+MORE_STATES: Final = (compare, marked, long_prompt, own_size)
 
 
 def mask(gallery_: Gallery, theme: Theme) -> QWidget:

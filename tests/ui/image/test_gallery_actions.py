@@ -172,3 +172,17 @@ async def test_comparing_says_what_it_waits_for_and_is_left_without_a_trace(
     assert pane.view is View.RESULT
     pane.result.back_requested.emit()
     assert gallery.says("3 pictures")
+
+
+async def test_making_again_says_that_the_picture_it_began_with_is_missing(
+    gallery: Gallery,
+) -> None:
+    begun = await asyncio.to_thread(add, gallery.store, strength=0.6)  # type: ignore[arg-type]
+    gallery.store.announce()
+    await until(lambda: begun.id in gallery.ids)
+    gallery.pane.grid.opened.emit(begun.id)
+    gallery.press("Make again")
+    assert gallery.says("It began with a picture that is not in the gallery.")
+    gallery.pane.grid.opened.emit(gallery.ids[1])
+    gallery.press("Make again")
+    assert not gallery.says("It began with a picture")
