@@ -16,6 +16,7 @@ from dflash_desktop.domain.export_request import (
 )
 from dflash_desktop.domain.export_run import ExportState, StageState
 from dflash_desktop.domain.library import LeftoverKind
+from dflash_desktop.services.export_work import _environment
 from dflash_desktop.services.leftovers import find_leftovers
 from tests.fakes.export_plans import until
 from tests.fakes.export_world import ExportWorld, marked_processes
@@ -238,3 +239,9 @@ async def test_a_checkpoint_whose_output_somebody_removed_is_exported_anew(
     done = await _over(exports)
     assert done.state is ExportState.DONE, done.problem
     assert sum("Loading weights" in line for line in done.log_lines) == 4
+
+
+def test_a_step_is_told_to_keep_off_the_hub_and_to_write_beside_its_output(tmp_path: Path) -> None:
+    told = _environment(tmp_path)
+    assert told["HF_HUB_OFFLINE"] == "1"  # where no kernel refuses the network, this does
+    assert {told[name] for name in ("TMPDIR", "TEMP", "TMP")} == {str(tmp_path)}
