@@ -71,6 +71,7 @@ class ImageStudio:
         self._made_listeners: list[Callable[[MadePicture], None]] = []
         self._runner: asyncio.Task[None] | None = None
         self._work: asyncio.Task[MadePicture | None] | None = None
+        self._is_saving = False
         self._is_closed = False
 
     def queue(self) -> tuple[QueuedPicture, ...]:
@@ -130,8 +131,8 @@ class ImageStudio:
         self._change(item_id, phase=QueuePhase.STOPPING)
         if self._engine.pictures.is_busy:
             await self._engine.pictures.cancel()
-        elif self._work is not None:  # it waits for its turn
-            self._work.cancel()
+        else:  # it waits for its turn
+            self._give_up()
 
     async def cancel_all(self) -> None:
         """Empty the queue."""
@@ -149,9 +150,13 @@ class ImageStudio:
     async def close(self) -> None:
         """Make nothing more; the picture that is being made is given up."""
         self._is_closed = True
-        if self._work is not None:
-            self._work.cancel()
+        self._give_up()
         await self.idle()
+
+    def _give_up(self) -> None:
+        # A file that is being written would be there all the same, and nobody would be told.
+        if self._work is not None and not self._is_saving:
+            self._work.cancel()
 
     # --- the one that runs -----------------------------------------------------------------
 
@@ -243,9 +248,13 @@ class ImageStudio:
         if made is None or made.pixels is None:
             return None
         recipe = recipe_of(item, device_name)
-        return await asyncio.to_thread(
-            self._gallery.add, made.pixels, recipe, seconds=made.seconds
-        )
+        self._is_saving = True
+        try:
+            return await asyncio.to_thread(
+                self._gallery.add, made.pixels, recipe, seconds=made.seconds
+            )
+        finally:
+            self._is_saving = False
 
     def _note_step(self, item_id: int, step: PictureStep) -> None:
         item = self._find(item_id)
