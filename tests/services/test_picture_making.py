@@ -101,6 +101,8 @@ async def test_pictures_steps_seeds_sources_and_cancelling(maker: Maker, tmp_pat
     _, from_light = await maker.run(replace(halfway, source=light))
     assert from_dark.pixels is not None
     assert from_dark.pixels != from_light.pixels
+    _, freer = await maker.run(replace(halfway, source=dark, strength=0.9))
+    assert freer.pixels != from_dark.pixels
     assert await maker.picture() == first, "the other pipeline left something behind"
 
     seen, stopping = 0, None

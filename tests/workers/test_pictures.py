@@ -17,7 +17,7 @@ from dflash_desktop.services.picture_problems import picture_problem
 from dflash_desktop.workers.picture_file import PictureFaultError
 from dflash_desktop.workers.picture_messages import MakeThumbnail, PreparePicture
 from dflash_desktop.workers.pictures import make_thumbnail, prepare
-from tests.fakes.picture_bytes import HEIC
+from tests.fakes.picture_bytes import HEIC, P3_TO_XYZ, matrix_profile
 from tests.fakes.picture_corpus import (
     SCENE,
     GoodFile,
@@ -127,6 +127,7 @@ def test_nothing_but_the_pixels_leaves(tmp_path: Path) -> None:
     for name, data in {
         "a.jpg": saved(scene(), "JPEG", exif=exif, comment=b"Secret", xmp=b"<x>Secret</x>"),
         "b.png": saved(scene(), "PNG", exif=exif, pnginfo=texts),
+        "c.jpg": saved(scene(), "JPEG", icc_profile=matrix_profile("Secret", P3_TO_XYZ, 2.2)),
     }.items():
         assert b"Secret" in data
         path = tmp_path / name
