@@ -41,7 +41,11 @@ def add_run_options(parser: ArgumentParser) -> None:
 def add_resume_options(parser: ArgumentParser) -> None:
     """Which export goes on."""
     parser.add_argument(
-        "id", nargs="?", default="", help="which export (default: the only one there is)"
+        "id",
+        nargs="?",
+        default="",
+        metavar="ID",
+        help="which export (default: the only one there is)",
     )
     add_run_options(parser)
 

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from dflash_desktop.ui.theme import Theme
 
 FIRST_QUESTIONS: Final = (
-    "Explain speculative decoding in three sentences.",
     "Write a Python function that counts words.",
-    "List five things to pack for a walk in the rain.",
+    "Explain to a child why the sky is blue.",
+    "What is the capital of France?",
 )
+"""The starter model comes to an end with each; with many others it repeats itself for minutes."""
 _WIDTH: Final = 440
 
 
