@@ -28,6 +28,7 @@ from dflash_desktop.domain.transfer import Transfer, TransferState
 from dflash_desktop.services.fetch_process import FetchFailedError
 from dflash_desktop.services.hub_problems import hub_problem
 from dflash_desktop.services.own_pairs import OwnPairs
+from dflash_desktop.ui.chat.empty_view import FIRST_QUESTIONS
 from dflash_desktop.ui.theme import GAP_SMALL
 from dflash_desktop.ui.widgets.device_box import DeviceBox
 from dflash_desktop.ui.widgets.surfaces import Line, SurfaceFrame
@@ -110,7 +111,7 @@ async def test_from_first_start_to_a_loaded_starter_with_keys_alone(world: Setup
     asked: list[str] = []
     world.pane.ready.question_chosen.connect(asked.append)
     world.press(Qt.Key.Key_Space)
-    assert asked == ["Explain speculative decoding in three sentences."]
+    assert asked == [FIRST_QUESTIONS[0]]
 
 
 async def test_enter_goes_on_from_a_choice_and_presses_a_button(world: SetupWorld) -> None:
