@@ -1,7 +1,8 @@
 """Export tools that make a small model without torch: their interpreter is a script of ours.
 
 What it does is in the environment variable `FAKE_EXPORTER`, word by word for each model in turn
-("good" when there is none): good, rubbish, fail, disk, or a way of tests/fakes/export_children.
+("good" when there is none): good, rubbish, stranger, fail, disk, or a way of
+tests/fakes/export_children.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def _export(arguments: list[str]) -> None:
     if way == "disk":
         sys.stderr.write("RuntimeError: basic_ios::clear: iostream error\n")
         sys.exit(1)
-    if way not in ("good", "rubbish", "slow"):
+    if way not in ("good", "rubbish", "stranger", "slow"):
         sys.argv = ["export_children.py", way]
         children = _ROOT / "tests" / "fakes" / "export_children.py"
         runpy.run_path(str(children), run_name="__main__")
@@ -76,6 +77,9 @@ def _export(arguments: list[str]) -> None:
     made = (write_draft if is_draft else write_target)(output)
     if way == "rubbish":
         made.remove("openvino_model.bin")
+    if way == "stranger":  # a draft of a deeper target
+        made.configure(dflash_config={"mask_token_id": 3, "target_layer_ids": [1, 2, 48]})
+        made.edit("1,2,3", "1,2,48")
     _say({"share": 1.0, "detail": "Exported"})
 
 

@@ -147,6 +147,18 @@ async def test_a_failure_is_read_from_what_happened_and_leaves_nothing(
     assert (await _over(exports)).state is ExportState.DONE
 
 
+async def test_two_models_that_are_no_pair_are_not_kept_as_one(
+    world: ExportWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(HOW_VARIABLE, "good stranger")
+    exports = world.open()
+    exports.start(world.plan(ExportRole.TARGET, ExportRole.DRAFT))
+    run = await _over(exports)
+    assert _problem(run).code == "export_not_right"
+    assert "target_layer_outside" in _problem(run).detail
+    assert world.pairs.added == []
+
+
 @needs_small_disk
 async def test_a_full_disk_is_named_as_that(
     world: ExportWorld, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
