@@ -70,12 +70,12 @@ class Exports:
     # --- what can be done ---------------------------------------------------------------------
 
     async def tidy(self) -> None:
-        """End processes that an earlier run of the program left; call it once at the start."""
+        """End what an earlier run left, also standing still in a pause; call it at the start."""
         if not self._lock.is_mine and not self._acquire():
             return
         try:
             for entry in tuple(self._entries):
-                if entry.shown.state is ExportState.FAILED:
+                if entry.shown.state in {ExportState.FAILED, ExportState.PAUSED}:
                     await self._stages.end_strays(entry.stored)
         finally:
             self._let_go()

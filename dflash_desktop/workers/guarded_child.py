@@ -191,6 +191,9 @@ if sys.platform == "linux":
 elif sys.platform == "win32":
     from dflash_desktop.workers.windows_job import KillOnCloseJob
 
+    _CREATE_SUSPENDED: Final = 0x4
+    """Of winbase.h; `subprocess` has no name for it."""
+
     def adopt_orphans() -> None:
         """A job object holds what loses its parent."""
 
@@ -204,9 +207,12 @@ elif sys.platform == "win32":
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            # Suspended until it is in the job: an environment's python.exe starts the real one
+            # at once, and what is started before would be in no job, and under no limit.
             creationflags=subprocess.CREATE_NO_WINDOW
             | subprocess.CREATE_NEW_PROCESS_GROUP
-            | subprocess.BELOW_NORMAL_PRIORITY_CLASS,
+            | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+            | _CREATE_SUSPENDED,
         )
 
     def _job_of(process: subprocess.Popen[bytes], hard_limit_bytes: int) -> KillOnCloseJob:
@@ -214,11 +220,13 @@ elif sys.platform == "win32":
         try:
             # There is no public name for the handle.
             handle = int(process._handle)  # type: ignore[attr-defined]  # see above
-            return KillOnCloseJob(handle, job_memory_bytes=hard_limit_bytes)
-        except OSError:
+            job = KillOnCloseJob(handle, job_memory_bytes=hard_limit_bytes)
+            psutil.Process(process.pid).resume()
+        except (OSError, psutil.Error) as error:
             process.kill()
             process.communicate()
-            raise
+            raise OSError(f"it got no job: {error}") from error
+        return job
 
     def _slow_down(pid: int) -> None:
         process = psutil.Process(pid)

@@ -138,6 +138,23 @@ async def test_a_program_that_was_killed_is_told_at_the_next_start_and_goes_on(
     assert world.stages.begun.count("convert-draft") == 1
 
 
+async def test_a_paused_export_that_was_killed_leaves_nothing_that_stands_still(
+    world: _World, plan: ExportPlan
+) -> None:
+    killed = world.open()
+    run = killed.start(plan)
+    await until(lambda: world.stages.begun == ["convert-draft"])
+    killed.pause(run.id)
+    await _is(killed, ExportState.PAUSED)
+    await killed.close()
+
+    exports = world.open()
+    world.stages.swept.clear()
+    await exports.tidy()
+
+    assert world.stages.swept == [run.id]
+
+
 async def test_a_stage_whose_work_was_removed_is_done_again(
     world: _World, plan: ExportPlan
 ) -> None:
