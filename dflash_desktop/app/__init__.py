@@ -8,7 +8,8 @@ import faulthandler
 import logging
 import signal
 import sys
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.desktop_words import tell
 from dflash_desktop.domain.problems import AppError
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
     from dflash_desktop.app.program import Program
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.ui.application import Application
+
+_LOG = logging.getLogger(__name__)
+
+_LONGEST_END_WITHOUT_SCREEN_SECONDS: Final = 4.0
+"""Longer than the program's own goodbye may take."""
+_STOP_AFTER_SECONDS: Final = 0.1
+_PAUSE_SECONDS: Final = 0.01
 
 
 def main(files: Sequence[str] = ()) -> int:
@@ -87,7 +95,38 @@ def _run(
         program = Program(application=application, paths=paths, files=files, is_first=is_first)
         application.quit_requested.connect(program.close)
         _close_on_signals(loop, program)
-        loop.run_until_complete(program.run())
+        _run_to_the_end(loop, program)
+
+
+def _run_to_the_end(loop: asyncio.AbstractEventLoop, program: Program) -> None:
+    """Run the program; where Qt stops its loop in the middle of it, only say goodbye."""
+    running = loop.create_task(program.run())
+    try:
+        loop.run_until_complete(running)
+    except RuntimeError:
+        if running.done():
+            raise
+    if not running.done():
+        _LOG.warning("the screen or its session ended before the window did")
+        _say_goodbye_without_a_screen(loop, running, program)
+
+
+def _say_goodbye_without_a_screen(
+    loop: asyncio.AbstractEventLoop, running: asyncio.Task[None], program: Program
+) -> None:
+    """Qt stops the loop anew at each look at a screen that is gone, so it is begun anew, too."""
+    from PySide6.QtCore import QLoggingCategory
+
+    QLoggingCategory.setFilterRules("*.warning=false")  # it would say at each that there is none
+    program.close()
+    deadline = time.monotonic() + _LONGEST_END_WITHOUT_SCREEN_SECONDS
+    while not running.done() and time.monotonic() < deadline:
+        stop = loop.call_later(_STOP_AFTER_SECONDS, loop.stop)  # if this time Qt does not
+        loop.run_forever()
+        stop.cancel()
+        time.sleep(_PAUSE_SECONDS)
+    if running.done():
+        running.result()
 
 
 def _close_on_signals(loop: asyncio.AbstractEventLoop, program: Program) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -21,6 +22,7 @@ from dflash_desktop.services.window_address import window_address
 from tests.exporting.checkpoints import write_checkpoint
 from tests.fakes.gguf_files import small_gguf
 from tests.fakes.picture_corpus import saved, scene
+from tests.fakes.x_server import x_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,6 +175,32 @@ def test_after_a_crash_the_next_start_is_first_says_so_once_and_is_heard() -> No
     assert "Version" in json.loads(out.splitlines()[-1])["problem"]
     with first_window() as (_, said):
         assert said == "ready calm"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="windows are not shown by an X server there")
+def test_when_the_screen_goes_the_program_ends_in_peace() -> None:
+    mark = app_paths().window_mark_file
+    with x_server() as (server, environment):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dflash_desktop"],
+            cwd=ROOT,
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with process:
+            try:
+                deadline = time.monotonic() + LIMIT_SECONDS
+                while not mark.exists() and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                assert mark.exists()
+                server.terminate()
+                _, words = process.communicate(timeout=LIMIT_SECONDS)
+            finally:
+                process.kill()
+    assert process.returncode == 0, words
+    assert "Traceback" not in words
+    assert not mark.exists()  # else the next start would speak of a crash
 
 
 @not_windows

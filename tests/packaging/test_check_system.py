@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.fakes.x_server import x_server
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -108,36 +110,20 @@ def test_the_lists_are_what_the_installed_qt_links_to(check_system: ModuleType) 
 @linux_only
 def test_a_window_opens_on_an_x_server(check_system: ModuleType) -> None:
     _installed_qt()
-    x_server = shutil.which("Xvfb")
-    if x_server is None and "CI" not in os.environ:
-        pytest.skip("Xvfb is not installed")
-    assert x_server is not None
     assert not check_system.missing_libraries(check_system.FOR_A_WINDOW)
-    reading, writing = os.pipe()
-    server = subprocess.Popen(
-        [x_server, "-displayfd", str(writing), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
-        pass_fds=[writing],
-        stderr=subprocess.DEVNULL,
+    program = (
+        "from PySide6.QtWidgets import QApplication, QLabel\n"
+        "app = QApplication([]); label = QLabel('hello'); label.show()\n"
+        "print(app.platformName(), label.grab().width() > 0)"
     )
-    os.close(writing)
-    try:
-        with os.fdopen(reading) as answer:
-            display = answer.readline().strip()
-        program = (
-            "from PySide6.QtWidgets import QApplication, QLabel\n"
-            "app = QApplication([]); label = QLabel('hello'); label.show()\n"
-            "print(app.platformName(), label.grab().width() > 0)"
-        )
+    with x_server() as (_, environment):
         finished = subprocess.run(
             [sys.executable, "-c", program],
-            env={**os.environ, "DISPLAY": f":{display}", "QT_QPA_PLATFORM": "xcb"},
+            env=environment,
             capture_output=True,
             text=True,
             check=False,
         )
-    finally:
-        server.terminate()
-        server.wait()
 
     assert finished.stdout.strip() == "xcb True", finished.stderr
 
