@@ -16,7 +16,7 @@ from dflash_desktop.domain.transfer import RepoPlan, RepoRequest, incoming_folde
 from dflash_desktop.services.atomic_file import write_problem
 from dflash_desktop.services.checkpoint_inspection import CONFIG, checkpoint_of, small_files
 from dflash_desktop.services.fetch_process import FetchFailedError, fetch_events
-from dflash_desktop.workers.checkpoint_code import own_code
+from dflash_desktop.workers.checkpoint_code import is_code, own_code
 from dflash_desktop.workers.fetch_messages import (
     FetchRepos,
     PlanRepos,
@@ -76,7 +76,7 @@ class HubCheckpoints:
     async def _look(self, source: ExportSource, incoming_dir: Path) -> HubCheckpoint:
         plan = await self._plan(source, incoming_dir)
         sizes = {file.path: file.size_bytes for file in plan.files}
-        code = tuple(sorted(path for path in sizes if path.endswith(".py")))
+        code = tuple(sorted(path for path in sizes if is_code(path)))
         wanted = frozenset(wanted_files(sizes))
         needed = tuple(file for file in plan.files if file.path in wanted)
         small = tuple(file for file in needed if is_looked_at(file.path, file.size_bytes))

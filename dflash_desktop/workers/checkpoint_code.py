@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _JSON_LIMIT_BYTES: Final = 64 << 20  # a tokenizer.json has 30 MB
@@ -20,14 +22,12 @@ def own_code(folder: Path) -> tuple[str, ...]:
 
     Also of the folders in it: transformers runs custom_generate/generate.py without being told.
     """
-    files = (*folder.iterdir(), *folder.glob("*/*.py"))
-    return tuple(
-        sorted(
-            path.relative_to(folder).as_posix()
-            for path in files
-            if path.suffix == ".py" or (path.suffix == ".json" and maps_code(path))
-        )
-    )
+    return tuple(sorted(_code_in(folder)))
+
+
+def is_code(name: str) -> bool:
+    """By its name, in any case of letters: Windows opens `GENERATE.PY` as `generate.py`."""
+    return name.lower().endswith(".py")
 
 
 def maps_code(path: Path) -> bool:
@@ -41,6 +41,27 @@ def maps_code(path: Path) -> bool:
 
 
 def without_code(path: Path) -> dict[str, Any]:
-    """The object in a JSON file, less what names code. Raises `OSError` and `ValueError`."""
-    loaded: dict[str, Any] = dict(json.loads(path.read_bytes()))
-    return {key: value for key, value in loaded.items() if key != _CODE_MAP}
+    """The object in a JSON file, less what names code at any depth.
+
+    Raises `OSError`, and `ValueError` for what holds no object.
+    """
+    try:
+        loaded = json.loads(path.read_bytes(), object_hook=_less_code)
+    except RecursionError as error:
+        raise ValueError(f"{path.name} is nested too deeply") from error
+    if not isinstance(loaded, dict):
+        raise ValueError(f"{path.name} holds no object")  # noqa: TRY004 - the file is wrong
+    return loaded
+
+
+def _code_in(folder: Path) -> Iterator[str]:
+    for path in folder.iterdir():
+        if is_code(path.name) or (path.suffix.lower() == ".json" and maps_code(path)):
+            yield path.name
+        elif path.is_dir():
+            with suppress(PermissionError):  # what the exporter cannot open either
+                yield from (f"{path.name}/{f.name}" for f in path.iterdir() if is_code(f.name))
+
+
+def _less_code(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key != _CODE_MAP}
