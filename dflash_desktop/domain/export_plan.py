@@ -86,4 +86,3 @@ class ExportPlan:
     output_dir: Path | None = None  # None: the library
     memory_total_bytes: int = 0  # of this machine; 0: not known
     fetches: tuple[ExportFetch, ...] = ()
-    needs_consent: tuple[str, ...] = ()  # repositories whose own code would run, not yet agreed to

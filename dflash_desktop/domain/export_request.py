@@ -62,4 +62,3 @@ class ExportRequest:
     items: tuple[ExportItem, ...]
     threads: int | None = None  # None: all cores but one
     allow_development: bool = False  # tools that nobody has checked, for the newest drafts
-    trusted_repos: tuple[str, ...] = ()  # whose own code a person agreed to run, for this export

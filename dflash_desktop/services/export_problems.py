@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.problems import Problem, Remedy, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dflash_desktop.domain.export_plan import ExportPlan
 
 
@@ -34,16 +32,6 @@ def cannot_work(plan: ExportPlan) -> Problem:
             else "Choose a smaller model or another machine."
         ),
         detail="\n".join(plan.reasons),
-    )
-
-
-def needs_consent(repo_ids: Sequence[str]) -> Problem:
-    """Code of a repository would run, and nobody agreed."""
-    names = " and ".join(f"“{one}”" for one in repo_ids)
-    return Problem(
-        code="export_needs_consent",
-        headline=f"{names} would run its own program code on this machine.",
-        advice="Agree to that for this one repository, if you trust who wrote it.",
     )
 
 

@@ -84,8 +84,6 @@ class Exports:
         """Run it now, or after what runs. Raises `AppError`: it cannot work, or not now."""
         if plan.verdict is ExportVerdict.CANNOT:
             raise AppError(problems.cannot_work(plan))
-        if plan.needs_consent:
-            raise AppError(problems.needs_consent(plan.needs_consent))
         self._own()
         stored = StoredExport(new_export_id(), plan)
         shown = ExportRun(

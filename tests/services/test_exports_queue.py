@@ -303,16 +303,12 @@ async def test_two_programs_never_export_at_once(world: _World, plan: ExportPlan
     assert second.start(plan).state is ExportState.WAITING
 
 
-async def test_what_cannot_work_or_needs_consent_is_refused_with_words(
-    world: _World, plan: ExportPlan
-) -> None:
+async def test_what_cannot_work_is_refused_with_words(world: _World, plan: ExportPlan) -> None:
     exports = world.open()
     with pytest.raises(AppError, match="80 GB"):
         exports.start(
             replace(plan, verdict=ExportVerdict.CANNOT, reasons=("It needs 80 GB of memory.",))
         )
-    with pytest.raises(AppError, match="owner/draft"):
-        exports.start(replace(plan, needs_consent=("owner/draft",)))
     assert exports.runs() == ()
 
 

@@ -20,7 +20,6 @@ from dflash_desktop.ui.export.run_words import status_words
 from dflash_desktop.ui.pages import Page
 from tests.ui.export.export_values import (
     CANNOT,
-    CONSENT,
     DONE,
     ENVIRONMENTS,
     EVERY_RUN,
@@ -91,7 +90,6 @@ STATES: dict[str, Callable[[ExportPane], None]] = {
     "export-plan-fits": lambda p: p.show_plan(PLAN),
     "export-plan-tight": lambda p: p.show_plan(TIGHT),
     "export-plan-cannot": lambda p: p.show_plan(CANNOT),
-    "export-plan-consent": lambda p: p.show_plan(CONSENT),
     "export-running": lambda p: p.show_run(RUNNING),
     "export-warned": lambda p: p.show_run(WARNED),
     "export-paused": lambda p: p.show_run(PAUSED),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from dflash_desktop.domain.export_plan import ExportVerdict
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.export.alternative_card import AlternativeCard
-from dflash_desktop.ui.export.consent_card import ConsentCard
 from dflash_desktop.ui.export.plan_steps import PlanSteps
 from dflash_desktop.ui.export.plan_words import (
     VERDICT_LOOKS,
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.export_plan import ExportPlan
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.ui.theme import Theme
-
-_CONSENT_FIRST: Final = "Agree to the code above first."
 
 
 class PlanView(QWidget):
@@ -76,8 +73,6 @@ class PlanView(QWidget):
         self._why = Fold("How this was worked out", self._formula, theme=theme)
         self._facts = QVBoxLayout()
         self._warnings = QVBoxLayout()
-        self._consent = ConsentCard(theme=theme)
-        self._consent.changed.connect(self._show_start)
         self._start = Button("Export", theme=theme, kind=ButtonKind.PRIMARY)
         self._start.clicked.connect(self.start_requested)
         self._again = Button("Look again", theme=theme, icon=IconName.REFRESH)
@@ -90,14 +85,8 @@ class PlanView(QWidget):
         self._steps = PlanSteps(theme=theme)
         self._lay_out()
 
-    @property
-    def agreed_repos(self) -> tuple[str, ...]:
-        """Whose own code the person agreed to run."""
-        is_agreed = self._plan is not None and self._consent.is_agreed
-        return self._plan.needs_consent if self._plan is not None and is_agreed else ()
-
     def show_plan(self, plan: ExportPlan) -> None:
-        """Show another plan; nothing is agreed to yet."""
+        """Show another plan."""
         self._plan = plan
         self._problem.clear()
         words, role, icon = VERDICT_LOOKS[plan.verdict]
@@ -110,7 +99,6 @@ class PlanView(QWidget):
         self._memory.setVisible(not plan.reasons)
         self._formula.show_text(plan.peak_formula)
         self._why.setVisible(bool(plan.peak_formula))
-        self._consent.ask_for(plan.needs_consent)
         self._show_facts(plan)
         self._show_ways(plan)
         self._steps.show_steps(plan)
@@ -152,7 +140,6 @@ class PlanView(QWidget):
         column.addWidget(self._why)
         column.addLayout(self._facts)
         column.addLayout(self._warnings)
-        column.addWidget(self._consent)
         column.addLayout(FlowRow(self._start, self._again))
         column.addWidget(self._ways_fold)
         column.addSpacing(GAP - GAP_MEDIUM)
@@ -187,9 +174,6 @@ class PlanView(QWidget):
         verdict = self._plan.verdict
         self._start.setVisible(verdict is not ExportVerdict.CANNOT)
         self._start.setText(start_words(self._plan))
-        self._start.setEnabled(self._consent.is_agreed)
-        tip = "" if self._consent.is_agreed else _CONSENT_FIRST
-        self._start.setToolTip(tip)
-        self._start.setAccessibleDescription(tip)
+        self._start.setEnabled(True)
         self._again.setVisible(verdict is not ExportVerdict.FITS)
         self._again.setEnabled(True)

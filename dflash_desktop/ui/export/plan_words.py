@@ -108,14 +108,3 @@ def start_words(plan: ExportPlan) -> str:
     """What the button says."""
     missing = sum(fetch.missing_bytes for fetch in plan.fetches)
     return f"Fetch {format_bytes(missing)} and export" if missing else "Export"
-
-
-def consent_words(repos: tuple[str, ...]) -> str:
-    """What a person agrees to."""
-    names = " and ".join(repos)
-    have = "have" if len(repos) > 1 else "has"
-    return (
-        f"{names} {have} program code of its own, and the export would run it on this machine "
-        "with your rights. Agree only if you trust whoever wrote it. This holds for this export "
-        "alone."
-    )

@@ -217,9 +217,6 @@ class ExportPresenter:
             self._starts.start(self._start(self._plan))
 
     async def _start(self, plan: ExportPlan) -> None:
-        agreed = self._pane.plan.agreed_repos
-        if agreed:  # what a person agreed to is a part of the wish, so that a resume knows it
-            plan = await self._planning.plan(replace(plan.request, trusted_repos=agreed))
         run = self._exports.start(plan)
         self._pane.show_run(run)
 

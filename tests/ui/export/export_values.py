@@ -140,7 +140,6 @@ CANNOT = replace(
     reasons=("It needs 21.3 GB of memory, and this machine has 16.4 GB in all.",),
     alternatives=ALTERNATIVES,
 )
-CONSENT = replace(PLAN, needs_consent=("somebody/own-draft",))
 
 
 def stages(

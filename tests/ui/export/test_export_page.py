@@ -11,7 +11,6 @@ import pytest_asyncio
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QApplication,
-    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QLabel,
@@ -41,7 +40,6 @@ from dflash_desktop.ui.status_line import StatusLine
 from tests.fakes.engine import until
 from tests.ui.export.export_values import (
     CANNOT,
-    CONSENT,
     DONE,
     FAILED,
     PAUSED,
@@ -87,9 +85,7 @@ class FakePlanning:
         await self.gate.wait()
         if self.refusal is not None:
             raise AppError(self.refusal)
-        agreed = bool(request.trusted_repos)
-        needs = () if agreed else self.plan_made.needs_consent
-        return replace(self.plan_made, request=request, needs_consent=needs)
+        return replace(self.plan_made, request=request)
 
 
 class FakeShelf:
@@ -315,25 +311,6 @@ async def test_a_tight_plan_can_be_looked_at_again(setup: Setup) -> None:
     setup.button("Look again").click()
     await until(lambda: setup.says("This machine can do it"))
     assert setup.planning.asked == [REQUEST, REQUEST]
-
-
-async def test_foreign_code_runs_only_after_consent_and_for_one_plan(setup: Setup) -> None:
-    setup.planning.plan_made = CONSENT
-    setup.presenter.show_request(REQUEST)
-    await setup.shows_plan()
-    start = setup.button("Fetch 16.4 GB and export")
-    agree = next(b for b in setup.pane.plan.findChildren(QCheckBox) if b.isVisible())
-    assert not agree.isChecked()
-    assert not start.isEnabled()
-    agree.click()
-    assert start.isEnabled()
-    start.click()
-    await until(lambda: setup.pane.shown_run_id == "started")
-    trusting = replace(REQUEST, trusted_repos=("somebody/own-draft",))
-    assert setup.exports.asked == [("start", trusting)]
-    setup.presenter.show_request(REQUEST)
-    await setup.shows_plan()
-    assert not agree.isChecked()
 
 
 async def test_a_refused_start_is_said_on_the_plan(setup: Setup) -> None:
