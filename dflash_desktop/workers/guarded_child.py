@@ -23,6 +23,7 @@ _PROC: Final = Path("/proc")
 _IS_LINUX = sys.platform.startswith("linux")
 _NICE: Final = 10
 _LOWEST: Final = 19
+_SLOWING_ROUNDS: Final = 8
 _END_SECONDS: Final = 10.0
 _PAUSE_SECONDS: Final = 0.002
 
@@ -95,9 +96,17 @@ class GuardedChild:
 
     def slow_down(self) -> None:
         """The lowest priority for processor and disk."""
-        for pid in self.pids():
-            with contextlib.suppress(psutil.Error, OSError):
-                _slow_down(pid)
+        slowed: set[int] = set()
+        # Who is slow starts only what is slow: what comes up anew was started before its parent
+        # had its turn. Not for ever, since the guard must look at the memory again.
+        for _ in range(_SLOWING_ROUNDS):
+            fresh = set(self.pids()) - slowed
+            if not fresh:
+                return
+            for pid in fresh:
+                with contextlib.suppress(psutil.Error, OSError):
+                    _slow_down(pid)
+            slowed |= fresh
 
     def end(self) -> bool:
         """End all of them, whatever they ignore; whether all are gone. Blocks until they are."""
