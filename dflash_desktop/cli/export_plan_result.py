@@ -72,9 +72,11 @@ class ExportPlanResult:
         yield f"{plan.request.title}: {_VERDICTS[plan.verdict]}"
         yield from plan.reasons
         yield f"Memory: {format_bytes(plan.peak_bytes)} at most ({plan.peak_formula})."
+        tools = ", the export tools among them" if plan.brings_tools else ""
         yield (
-            f"Disk: {format_bytes(plan.disk_bytes)} stay, {format_bytes(plan.temporary_bytes)} "
-            f"more are needed meanwhile; {format_bytes(plan.free_disk_bytes)} are free."
+            f"Disk: {format_bytes(plan.disk_bytes)} stay{tools}; "
+            f"{format_bytes(plan.temporary_bytes)} more are needed meanwhile; "
+            f"{format_bytes(plan.free_disk_bytes)} are free."
         )
         for fetch in plan.fetches:
             yield f"Download: {fetch.repo_id}, {format_bytes(fetch.missing_bytes)}."

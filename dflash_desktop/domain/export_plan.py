@@ -25,7 +25,7 @@ class StepKind(StrEnum):
     CONVERT = "convert"
     CHECK = "check"  # the contract, and what else shows a bad export
     MEASURE = "measure"  # the pair, run with and without the draft
-    FINISH = "finish"  # into the library
+    FINISH = "finish"  # into the library, or the folder that was chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class ExportPlan:
     steps: tuple[ExportStep, ...]
     peak_bytes: int  # of memory, of the largest step
     peak_formula: str  # how that was found, for people
-    disk_bytes: int  # of what stays
+    disk_bytes: int  # of what stays: the models, and the tools where they are not here yet
     temporary_bytes: int  # of what is there meanwhile, downloads included
     free_disk_bytes: int
     available_bytes: int  # of memory, now, without harming other programs
@@ -86,3 +86,8 @@ class ExportPlan:
     output_dir: Path | None = None  # None: the library
     memory_total_bytes: int = 0  # of this machine; 0: not known
     fetches: tuple[ExportFetch, ...] = ()
+
+    @property
+    def brings_tools(self) -> bool:
+        """Whether the export tools are installed by it."""
+        return any(step.kind is StepKind.ENVIRONMENT for step in self.steps)

@@ -16,6 +16,7 @@ from dflash_desktop.domain.transfer import RepoPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 _INSTALL = ("pip", "install", "dflash-desktop[export]")
 
@@ -75,9 +76,16 @@ class PlannedItem:
             )
 
 
-def export_steps(items: Sequence[PlannedItem], *, needs_tools: bool) -> tuple[ExportStep, ...]:
-    """All steps in their order; the names of those of one model end with its role."""
-    return tuple(_steps(items, needs_tools=needs_tools))
+def export_steps(
+    items: Sequence[PlannedItem], *, needs_tools: bool, output_dir: Path | None = None
+) -> tuple[ExportStep, ...]:
+    """All steps in their order; the names of those of one model end with its role.
+
+    What is made goes into `output_dir`; None: into the library.
+    """
+    place = "the library" if output_dir is None else f"“{output_dir.name or output_dir}”"
+    finish = ExportStep("finish", StepKind.FINISH, f"Put it into {place}")
+    return (*_steps(items, needs_tools=needs_tools), finish)
 
 
 def commands_elsewhere(steps: Sequence[ExportStep]) -> tuple[tuple[str, ...], ...]:
@@ -103,7 +111,6 @@ def _steps(items: Sequence[PlannedItem], *, needs_tools: bool) -> Iterator[Expor
     if len({one.role for one in items}) == len(ExportRole):
         title = "Measure the pair with and without its draft"
         yield ExportStep("measure", StepKind.MEASURE, title)
-    yield ExportStep("finish", StepKind.FINISH, "Put it into the library")
 
 
 def _making(one: PlannedItem) -> Iterator[ExportStep]:

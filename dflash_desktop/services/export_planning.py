@@ -127,16 +127,16 @@ class ExportPlanning:
         largest = max((one.estimate for one in items), key=lambda one: one.peak_bytes)
         fetches = tuple(fetch for one in items if (fetch := one.fetched()) is not None)
         kept_bytes = sum(one.estimate.output_bytes for one in items)
+        kept_bytes += status.needed_bytes if status is not None and needs_tools else 0
         between_bytes = max(one.estimate.temporary_bytes for one in items)
         between_bytes += sum(fetch.missing_bytes for fetch in fetches)
-        between_bytes += status.needed_bytes if status is not None and needs_tools else 0
         need = ExportNeed(
             peak_bytes=largest.peak_bytes,
             disk_bytes=kept_bytes + between_bytes,
             largest_file_bytes=max(map(_largest_file, items)),
         )
         verdict, reasons = judge(need, room)
-        steps = export_steps(items, needs_tools=needs_tools)
+        steps = export_steps(items, needs_tools=needs_tools, output_dir=output_dir)
         shell = shells_of(sys.platform)[0]
         commands = tuple(command_line(words, shell) for words in commands_elsewhere(steps))
         ways_out = alternatives(

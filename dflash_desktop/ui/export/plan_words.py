@@ -58,7 +58,8 @@ def disk_line(plan: ExportPlan) -> str:
     """What it takes of the disk, and what is free."""
     stays, free = format_bytes(plan.disk_bytes), format_bytes(plan.free_disk_bytes)
     while_it_runs = format_bytes(plan.disk_bytes + plan.temporary_bytes)
-    return f"{while_it_runs} while it runs, {stays} stay. {free} are free."
+    tools = ", the export tools among them" if plan.brings_tools else ""
+    return f"{while_it_runs} while it runs, {stays} stay{tools}. {free} are free."
 
 
 def lacks_disk(plan: ExportPlan) -> bool:

@@ -264,6 +264,7 @@ async def test_a_plan_says_what_is_run_fetched_and_taken(setup: Setup) -> None:
         "Apache-2.0",
         "on this disk already",
         "24.3 GB while it runs",
+        "stay, the export tools among them",
         "Convert Qwen3-8B to int4",
     ):
         assert setup.says(words), words
