@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.pair_options import add_pair_arguments, chosen_folders, load_pair
 from dflash_desktop.domain.conversation import Conversation, Message
@@ -43,6 +43,8 @@ examples:
   dflash-desktop chat --target Ornith --prompt "What is this?" --image photo.jpg
   dflash-desktop chat --target D:/models/Qwen3-8B --draft D:/models/Qwen3-8B-DFlash
 """
+
+_NO_SIGHT_ADVICE: Final = "Ask without --image, or name a model that sees with --target."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -109,7 +111,8 @@ async def _prepared(
     if files and not sees_pictures(folders.target_dir):
         from dflash_desktop.services.chat_pictures import no_sight_problem
 
-        raise AppError(no_sight_problem(folders.title))
+        unseen = no_sight_problem(folders.title)
+        raise AppError(replace(unseen, advice=_NO_SIGHT_ADVICE, remedies=()))
     return tuple([await context.pictures.prepare(file) for file in files])
 
 

@@ -146,6 +146,8 @@ class ReportsResult:
 
     def as_text(self) -> str:
         """The verdict on each, then what differs."""
+        if not self.reports:
+            return "No model of the library is here now, so there was nothing to verify."
         lines = [f"Brought anew: {path}" for path in self.repaired]
         for report in self.reports:
             amount = format_bytes(report.checked_bytes)

@@ -250,6 +250,7 @@ def test_a_picture_for_a_model_of_text_is_refused_before_it_is_loaded(
     error = printed["error"]
     assert isinstance(error, dict)
     assert error["code"] == "model_sees_no_pictures"
+    assert "--target" in str(error["advice"])  # in the terminal nothing waits, as in the window
 
 
 def test_a_command_that_needs_the_starter_pair_says_how_to_get_it() -> None:

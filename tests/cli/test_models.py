@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dflash_desktop import cli
-from dflash_desktop.cli.models_results import ModelsResult
+from dflash_desktop.cli.models_results import ModelsResult, ReportsResult
 from dflash_desktop.paths import app_paths
 from dflash_desktop.services.added_models import add_folder
 from dflash_desktop.services.model_store import install_folder
@@ -64,6 +64,7 @@ def test_an_empty_library_is_an_empty_list() -> None:
     code, printed = run("models", "list")
     assert code == 0
     assert printed["models"] == []
+    assert "nothing to verify" in ReportsResult(()).as_text()
 
 
 def test_verify_repair_and_their_exit_codes(paths: AppPaths) -> None:
