@@ -23,15 +23,16 @@ DRAFT_WORDS = {
 def speed_line(stats: GenerationStats, speedup: float | None) -> str:
     """The line under an answer: "48.2 tok/s · 2.40x · first word 0.21 s · 312 tokens".
 
-    After a question with pictures, the time that turning them into tokens took stands in it, too.
+    After a question with pictures, their tokens and the time that making these took stand in it.
     """
     parts = []
     if stats.tokens_per_second is not None:
         parts.append(format_rate(stats.tokens_per_second))
     if speedup is not None:
         parts.append(format_speedup(speedup))
-    if stats.picture_seconds:
-        parts.append(f"pictures {format_seconds(stats.picture_seconds)}")
+    if stats.picture_tokens:
+        seconds = format_seconds(stats.picture_seconds)
+        parts.append(f"pictures {stats.picture_tokens:,} tokens, {seconds}")
     if stats.tokens:
         parts.append(f"first word {format_seconds(stats.first_token_seconds)}")
         parts.append("1 token" if stats.tokens == 1 else f"{stats.tokens:,} tokens")
