@@ -20,18 +20,8 @@ from dflash_desktop.domain.picture_request import (
     size_presets,
 )
 from dflash_desktop.domain.problems import AppError
+from tests.fakes.image_models import MODEL
 
-MODEL = ImageModel(
-    id="sd",
-    title="Tiny",
-    folder=Path("sd"),
-    kind=ImageKind.STABLE_DIFFUSION,
-    native_px=512,
-    size_step_px=64,
-    weights_bytes=1,
-    decoder_bytes_per_pixel=1,
-    has_picture_encoder=True,
-)
 QWEN = replace(MODEL, kind=ImageKind.QWEN_IMAGE, size_step_px=16, native_px=1024)
 FLUX = replace(MODEL, kind=ImageKind.FLUX, has_picture_encoder=False)
 REQUEST = PictureRequest("a cat", 512, 512, steps=20, guidance=7.5, seed=1)

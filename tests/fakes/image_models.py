@@ -6,10 +6,25 @@ import tarfile
 from pathlib import Path
 from typing import Final
 
+from dflash_desktop.domain.image_models import ImageKind, ImageModel
+
 _DATA: Final = Path(__file__).parents[1] / "data" / "image_models"
 
 STABLE_DIFFUSION: Final = "stable_diffusion"
 QWEN_IMAGE: Final = "qwen_image"
+
+MODEL: Final = ImageModel(
+    id="sd",
+    title="Tiny",
+    folder=Path("sd"),
+    kind=ImageKind.STABLE_DIFFUSION,
+    native_px=512,
+    size_step_px=64,
+    weights_bytes=1,
+    decoder_bytes_per_pixel=1,
+    has_picture_encoder=True,
+)
+"""What is known of a model that is on no disk."""
 
 
 def unpack_image_model(name: str, folder: Path) -> Path:

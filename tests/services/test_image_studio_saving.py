@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from dflash_desktop.domain.devices import Device
-from dflash_desktop.domain.image_models import ImageKind, ImageModel, LoadedImageModel
+from dflash_desktop.domain.image_models import LoadedImageModel
 from dflash_desktop.domain.made_picture import MadePicture, PictureRecipe, Pixels
 from dflash_desktop.domain.picture_request import PictureRequest
 from dflash_desktop.services.gallery_store import GalleryStore
 from dflash_desktop.services.image_studio import ImageStudio
 from dflash_desktop.workers.protocol import PictureMade
 from tests.fakes.engine import until
+from tests.fakes.image_models import MODEL
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
 
     from dflash_desktop.services.engine import Engine
-
-MODEL = ImageModel(
-    id="sd",
-    title="Tiny",
-    folder=Path("sd"),
-    kind=ImageKind.STABLE_DIFFUSION,
-    native_px=64,
-    size_step_px=8,
-    weights_bytes=1,
-    decoder_bytes_per_pixel=4,
-    has_picture_encoder=True,
-)
 
 
 class OnePicture:

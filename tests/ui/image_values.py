@@ -8,16 +8,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.domain.image_models import ImageKind, ImageModel
+from dflash_desktop.domain.image_models import ImageKind
 from dflash_desktop.domain.made_picture import MadePicture, PictureRecipe, Pixels
 from dflash_desktop.domain.picture_queue import QueuedPicture, QueuePhase
 from dflash_desktop.domain.picture_request import PictureRequest
 from dflash_desktop.services.gallery_store import GalleryEntry
+from tests.fakes.image_models import MODEL
 
 if TYPE_CHECKING:
     from dflash_desktop.services.gallery_store import GalleryStore
 
-QWEN: Final = ImageModel(
+QWEN: Final = replace(
+    MODEL,
     id="owner/Qwen-Image-2.1-Uncensored-OpenVINO-INT4",
     title="Qwen-Image 2.1, int4",
     folder=Path("qwen-image"),
@@ -26,7 +28,6 @@ QWEN: Final = ImageModel(
     size_step_px=16,
     weights_bytes=14_200_000_000,
     decoder_bytes_per_pixel=768,
-    has_picture_encoder=True,
     content_label="uncensored",
 )
 STABLE_DIFFUSION: Final = replace(
