@@ -61,6 +61,10 @@ class KindFacts:
     takes_picture: bool = False  # image to image was run, or is in the runtime's list of classes
     takes_mask: bool = False
 
+    def uses_guidance(self, *, has_negative_prompt: bool) -> bool:
+        """Whether guidance changes anything of a picture."""
+        return has_negative_prompt or not self.guidance_needs_negative_prompt
+
 
 KIND_FACTS: Final = {
     ImageKind.STABLE_DIFFUSION: KindFacts(512, 25, 7.5, takes_picture=True, takes_mask=True),

@@ -22,7 +22,8 @@ class PictureRecipe:
     """All settings of one picture; `model_id` is the library's, never a path.
 
     `source_id` is the picture that it began with, if that is in the gallery; `has_mask` says that
-    only a part of it was made anew. `strength` is None without a source.
+    only a part of it was made anew. `strength` is None without a source, `guidance`
+    where the model made nothing of it.
     """
 
     prompt: str
@@ -30,7 +31,7 @@ class PictureRecipe:
     width: int
     height: int
     steps: int
-    guidance: float
+    guidance: float | None
     seed: int
     model_id: str
     model_title: str

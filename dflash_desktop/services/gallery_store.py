@@ -17,7 +17,7 @@ from dflash_desktop.domain.made_picture import MadePicture
 from dflash_desktop.domain.picture_request import MAX_SEED
 from dflash_desktop.domain.problems import AppError, Problem
 from dflash_desktop.services.atomic_file import write_atomically, write_problem
-from dflash_desktop.services.png_file import png_bytes, png_texts
+from dflash_desktop.services.png_file import png_bytes, png_texts, with_texts
 from dflash_desktop.services.safe_json import encode_json
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _LOG = logging.getLogger(__name__)
 FILE_VERSION: Final = 1
 TRASH: Final = "trash"
 TEXT_KEYWORD: Final = "DFlash Desktop"
+_DESCRIPTION: Final = "Description"
+"""Where the PNG specification keeps what a picture shows, in words."""
 _ID: Final = re.compile(r"(?!\.)[^/\\:\0]{1,180}")
 """Any name in this folder: a copy that a person made there is called as the system likes."""
 _LIMIT_BYTES: Final = 1 << 20
@@ -133,9 +135,17 @@ class GalleryStore:
         self._known.pop(picture_id, None)
 
     def copy_to(self, picture_id: str, destination: Path) -> None:
-        """Copy the file, with its settings inside, to another place. Raises `AppError`."""
+        """Write the picture with its settings and its description to another place.
+
+        Raises `AppError`.
+        """
+        path = self.path(picture_id)
         try:
-            write_atomically(destination, self.path(picture_id).read_bytes())
+            content = path.read_bytes()
+            picture = _picture_of(path)
+            if picture is not None and (picture.alt_text or _DESCRIPTION in png_texts(path)):
+                content = with_texts(content, _texts_of(picture))
+            write_atomically(destination, content)
         except FileNotFoundError as error:
             raise AppError(_gone(picture_id)) from error
         except OSError as error:
@@ -179,19 +189,23 @@ class GalleryStore:
 
 def picture_file(pixels: Pixels, picture: MadePicture) -> bytes:
     """A PNG with all settings in it, without anything of this machine."""
-    texts = {
+    return png_bytes(pixels, {word: text for word, text in _texts_of(picture).items() if text})
+
+
+def _texts_of(picture: MadePicture) -> dict[str, str]:
+    return {
         "Software": TEXT_KEYWORD,
         "parameters": parameters_text(picture.recipe),  # where other programs look for them
+        _DESCRIPTION: picture.alt_text,
         TEXT_KEYWORD: encode_json(_File(FILE_VERSION, picture)).decode(),
     }
-    return png_bytes(pixels, texts)
 
 
 def parameters_text(recipe: PictureRecipe) -> str:
     """The settings in the words that other programs for pictures read and write."""
     facts = [
         f"Steps: {recipe.steps}",
-        f"CFG scale: {recipe.guidance:g}",
+        *(() if recipe.guidance is None else (f"CFG scale: {recipe.guidance:g}",)),
         f"Seed: {recipe.seed}",
         f"Size: {recipe.width}x{recipe.height}",
         f"Model: {recipe.model_title}",
@@ -243,7 +257,7 @@ def _is_possible(picture: MadePicture) -> bool:
         and 0 <= picture.seconds <= _LONGEST_SECONDS
         and all(0 < side <= _MOST for side in sides)
         and 0 <= recipe.seed <= MAX_SEED
-        and 0 <= recipe.guidance <= _MOST
+        and (recipe.guidance is None or 0 <= recipe.guidance <= _MOST)
         and (recipe.strength is None or 0 <= recipe.strength <= 1)
     )
 

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 def recipe_of(item: QueuedPicture, device_name: str) -> PictureRecipe:
     """All settings of a picture that was just made, without any path."""
     request = item.request
+    uses_guidance = item.model.facts.uses_guidance(
+        has_negative_prompt=bool(request.negative_prompt)
+    )
     return PictureRecipe(
         prompt=request.prompt,
         negative_prompt=request.negative_prompt,
         width=request.width,
         height=request.height,
         steps=request.steps,
-        guidance=request.guidance,
+        guidance=request.guidance if uses_guidance else None,
         seed=request.seed,
         model_id=item.model.id,
         model_title=item.model.title,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+    from typing import BinaryIO
 
     from dflash_desktop.domain.made_picture import Pixels
 
@@ -19,6 +21,7 @@ _PERCEPTUAL: Final = b"\0"
 _LONGEST_TEXT_BYTES: Final = 1 << 20
 _MOST_CHUNKS_BEFORE_PIXELS: Final = 200
 _LEVEL: Final = 6
+_CHUNK_FRAME_BYTES: Final = 12  # length, name and checksum
 
 
 def png_bytes(pixels: Pixels, texts: Mapping[str, str]) -> bytes:
@@ -40,12 +43,30 @@ def png_texts(path: Path) -> dict[str, str]:
     Raises `OSError`.
     """
     texts: dict[str, str] = {}
-    for name, body in _chunks_before_pixels(path):
-        if name == b"iTXt":
-            keyword, text = _text_of(body)
-            if keyword and text is not None:
-                texts[keyword] = text
+    with path.open("rb") as file:
+        for name, body in _chunks_before_pixels(file):
+            if name == b"iTXt":
+                keyword, text = _text_of(body)
+                if keyword and text is not None:
+                    texts[keyword] = text
     return texts
+
+
+def with_texts(png: bytes, texts: Mapping[str, str]) -> bytes:
+    """The file with these texts instead of its own of the same keywords; "" takes one away.
+
+    Pixels and all else stay byte by byte; what is no whole PNG is returned as it is.
+    """
+    kept: list[bytes] = []
+    end = len(_SIGNATURE)
+    for name, body in _chunks_before_pixels(io.BytesIO(png)):
+        end += len(body) + _CHUNK_FRAME_BYTES
+        if name != b"iTXt" or _text_of(body)[0] not in texts:
+            kept.append(_chunk(name, body))
+    if not kept or not kept[0].startswith(b"IHDR", 4):
+        return png
+    new = [_chunk(b"iTXt", _text_body(keyword, text)) for keyword, text in texts.items() if text]
+    return b"".join((_SIGNATURE, *kept, *new, png[end:]))
 
 
 def _filtered(pixels: Pixels) -> bytes:
@@ -87,19 +108,18 @@ def _text_of(body: bytes) -> tuple[str, str | None]:
         return "", None
 
 
-def _chunks_before_pixels(path: Path) -> Iterator[tuple[bytes, bytes]]:
-    with path.open("rb") as file:
-        if file.read(len(_SIGNATURE)) != _SIGNATURE:
+def _chunks_before_pixels(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    if file.read(len(_SIGNATURE)) != _SIGNATURE:
+        return
+    for _ in range(_MOST_CHUNKS_BEFORE_PIXELS):
+        head = file.read(8)
+        if len(head) < 8:
             return
-        for _ in range(_MOST_CHUNKS_BEFORE_PIXELS):
-            head = file.read(8)
-            if len(head) < 8:
-                return
-            length, name = struct.unpack(">I4s", head)
-            if name == b"IDAT" or length > _LONGEST_TEXT_BYTES:
-                return
-            body = file.read(length)
-            checksum = file.read(4)
-            if len(body) < length or checksum != struct.pack(">I", zlib.crc32(name + body)):
-                return
-            yield name, body
+        length, name = struct.unpack(">I4s", head)
+        if name == b"IDAT" or length > _LONGEST_TEXT_BYTES:
+            return
+        body = file.read(length)
+        checksum = file.read(4)
+        if len(body) < length or checksum != struct.pack(">I", zlib.crc32(name + body)):
+            return
+        yield name, body

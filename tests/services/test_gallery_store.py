@@ -18,7 +18,7 @@ from dflash_desktop.domain.image_models import ImageKind
 from dflash_desktop.domain.made_picture import MadePicture, PictureRecipe, Pixels
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services.gallery_store import GalleryStore, parameters_text
-from dflash_desktop.services.png_file import png_bytes, png_texts
+from dflash_desktop.services.png_file import png_bytes, png_texts, with_texts
 from dflash_desktop.services.safe_json import encode_json
 
 RECIPE = PictureRecipe(
@@ -36,6 +36,7 @@ RECIPE = PictureRecipe(
     device_name="CPU",
 )
 PIXELS = Pixels(4, 2, bytes(range(24)))
+PNG = png_bytes(PIXELS, {})
 
 
 @pytest.fixture
@@ -201,6 +202,40 @@ def test_a_thousand_pictures_are_listed_quickly(tmp_path: Path) -> None:
     assert again < first
 
 
+def test_what_a_person_says_is_on_a_picture_goes_with_the_saved_file(
+    store: GalleryStore, tmp_path: Path
+) -> None:
+    from PIL import Image
+
+    made, saved = add(store), tmp_path / "saved.png"
+    kept = store.path(made.id).read_bytes()
+    store.copy_to(made.id, saved)
+    assert saved.read_bytes() == kept
+
+    store.describe(made.id, "Ein Kätzchen 🐈")
+    store.copy_to(made.id, saved)
+    assert store.path(made.id).read_bytes() == kept
+    with Image.open(saved) as image:
+        assert image.text["Description"] == "Ein Kätzchen 🐈"  # type: ignore[attr-defined]
+        assert image.tobytes() == PIXELS.rgb
+
+    other = GalleryStore(tmp_path / "other")
+    other.path("back").parent.mkdir()
+    other.path("back").write_bytes(saved.read_bytes())
+    (entry,) = other.list()
+    assert entry.picture is not None
+    assert entry.picture.alt_text == "Ein Kätzchen 🐈"
+    other.describe("back", "")
+    other.copy_to("back", saved)
+    assert "Description" not in png_texts(saved)
+
+
+@pytest.mark.parametrize("damaged", [b"", b"GIF89a", PNG[:8], PNG[:20], PNG[8:]])
+def test_words_are_put_into_whole_pictures_only(damaged: bytes) -> None:
+    assert with_texts(damaged, {"Description": "A cat"}) == damaged
+    assert with_texts(with_texts(PNG, {"Description": "A cat"}), {"Description": ""}) == PNG
+
+
 @pytest.mark.parametrize("name", ["{id} - Copy", "Kopie von {id}", "{id} (2)", "Bild 1.final"])
 def test_a_copy_that_a_person_made_in_the_folder_is_removed_and_saved_like_any_other(
     store: GalleryStore, tmp_path: Path, name: str
@@ -211,7 +246,7 @@ def test_a_copy_that_a_person_made_in_the_folder_is_removed_and_saved_like_any_o
     (entry,) = [one for one in store.list() if one.path == copy]
     store.describe(entry.id, "A copy")
     store.copy_to(entry.id, tmp_path / "saved.png")
-    assert (tmp_path / "saved.png").read_bytes() == copy.read_bytes()
+    assert png_texts(tmp_path / "saved.png")["Description"] == "A copy"
     store.delete(entry.id)
     assert [one.id for one in store.list()] == [made.id]
     store.restore(entry.id)

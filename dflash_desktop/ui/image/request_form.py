@@ -124,7 +124,8 @@ class RequestForm(QWidget):
         self._prompt.setPlainText(recipe.prompt)
         self._negative.setPlainText(recipe.negative_prompt)
         self._steps.setValue(recipe.steps)
-        self._guidance.setValue(recipe.guidance)
+        if recipe.guidance is not None:
+            self._guidance.setValue(recipe.guidance)
         self.size_field.choose(recipe.width, recipe.height)
         self._count.setValue(1)
         if keeps_seed:
@@ -174,7 +175,7 @@ class RequestForm(QWidget):
         self._negative.setEnabled(facts.takes_negative_prompt)
         self._negative.setToolTip("" if facts.takes_negative_prompt else NO_NEGATIVE)
         has_negative = bool(self._negative.toPlainText().strip())
-        needs = facts.guidance_needs_negative_prompt and not has_negative
+        needs = not facts.uses_guidance(has_negative_prompt=has_negative)
         self._guidance.setEnabled(not needs)
         self._guidance_note.setVisible(needs)
         self._guidance_note.show_text(NO_GUIDANCE_WITHOUT_NEGATIVE)

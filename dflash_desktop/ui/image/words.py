@@ -57,7 +57,7 @@ def picture_rows(picture: MadePicture) -> tuple[tuple[str, str], ...]:
         ("Model", f"{recipe.model_title} ({recipe.kind.value})"),
         ("Size", size_words(recipe.width, recipe.height)),
         ("Steps", str(recipe.steps)),
-        ("Guidance", f"{recipe.guidance:g}"),
+        ("Guidance", "not used" if recipe.guidance is None else f"{recipe.guidance:g}"),
         ("Seed", str(recipe.seed)),
     ]
     if recipe.strength is not None:
