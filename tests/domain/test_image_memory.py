@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dflash_desktop.domain.image_memory import image_memory, memory_words, parts_words
-from tests.domain.test_picture_request import MODEL
+from tests.fakes.image_models import MODEL
 
 # Two random decoders of the real sizes, run alone on a processor (openvino 2026.4.1): what a
 # picture of this side added to the process between 256 px and this one, in MB.

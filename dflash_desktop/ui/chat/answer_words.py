@@ -23,7 +23,8 @@ DRAFT_WORDS = {
 def speed_line(stats: GenerationStats, speedup: float | None) -> str:
     """The line under an answer: "48.2 tok/s · 2.40x · first word 0.21 s · 312 tokens".
 
-    After a question with pictures, their tokens and the time that making these took stand in it.
+    After a question with pictures, their tokens and the time that making these took stand in it,
+    and its words are shorter, so that it still has room under an answer.
     """
     parts = []
     if stats.tokens_per_second is not None:
@@ -32,10 +33,11 @@ def speed_line(stats: GenerationStats, speedup: float | None) -> str:
         parts.append(format_speedup(speedup))
     if stats.picture_tokens:
         seconds = format_seconds(stats.picture_seconds)
-        parts.append(f"pictures {stats.picture_tokens:,} tokens, {seconds}")
+        parts.append(f"pictures {stats.picture_tokens:,} tok, {seconds}")
     if stats.tokens:
         parts.append(f"first word {format_seconds(stats.first_token_seconds)}")
-        parts.append("1 token" if stats.tokens == 1 else f"{stats.tokens:,} tokens")
+        unit = "tok" if stats.picture_tokens else "token" if stats.tokens == 1 else "tokens"
+        parts.append(f"{stats.tokens:,} {unit}")
     return " · ".join(parts)
 
 
@@ -43,6 +45,9 @@ def speed_explanation(stats: GenerationStats, message: Message | None = None) ->
     """The tooltip of that line: how the tokens came about, and what the draft did."""
     lines = [f"{stats.prompt_tokens:,} tokens of prompt, {stats.steps:,} steps of the target."]
     if stats.picture_tokens:
+        if stats.tokens:
+            first = format_seconds(stats.first_token_seconds)
+            lines.append(f"{stats.tokens:,} tokens of answer, the first word after {first}.")
         lines.append(
             f"{stats.picture_tokens:,} of the prompt's tokens are pictures; making them took "
             f"{format_seconds(stats.picture_seconds)}."

@@ -362,7 +362,7 @@ async def test_pictures_go_with_the_question_also_when_it_is_asked_again(
         assert [one.title for one in question.pictures] == ["street.png"]
         assert answer.stats is not None
         assert answer.stats.picture_tokens == PICTURE_TOKENS
-        assert any(f"pictures {PICTURE_TOKENS} tokens, 0.5" in text for text in page.words)
+        assert any(f"pictures {PICTURE_TOKENS} tok, 0.5" in text for text in page.words)
         (thumbnail,) = page.pane.transcript.findChildren(PictureThumbnail)
         thumbnail.grab()
         assert not thumbnail.is_missing
