@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from dflash_desktop.domain.checkpoint import Checkpoint
 from dflash_desktop.domain.checkpoint_files import has_tokenizer, is_weights
@@ -20,6 +20,14 @@ from dflash_desktop.domain.safetensors_header import (
 )
 from dflash_desktop.services.gguf_file import read_header
 from dflash_desktop.services.gguf_problems import refused
+from dflash_desktop.services.model_files import (
+    CONFIG_LIMIT_BYTES,
+    file_sizes,
+    json_object,
+    read_limited,
+    text_of,
+    texts_of,
+)
 from dflash_desktop.workers.checkpoint_code import own_code
 
 if TYPE_CHECKING:
@@ -30,10 +38,14 @@ if TYPE_CHECKING:
 
 CONFIG: Final = "config.json"
 INDEX: Final = "model.safetensors.index.json"
-_LIMIT_BYTES: Final = 64 << 20
-_FILE_LIMIT: Final = 20_000
+_INDEX_LIMIT_BYTES: Final = 32 << 20
+"""With 91,000 tensors, of a mixture of experts, it has 9 MB."""
 _PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt")
 _WIDTHS: Final = ("hidden_size", "intermediate_size", "moe_intermediate_size")
+
+
+class _Index(msgspec.Struct):
+    weight_map: dict[str, str]
 
 
 def inspect_checkpoint(folder: Path) -> Checkpoint:
@@ -43,11 +55,11 @@ def inspect_checkpoint(folder: Path) -> Checkpoint:
     weights that is cut off.
     """
     try:
-        sizes = _sizes(folder)
+        sizes = file_sizes(folder)
         code = own_code(folder)
-        config = _json_object(folder / CONFIG) if CONFIG in sizes else None
+        config = json_object(folder / CONFIG) if CONFIG in sizes else None
         if config is None and not {TEXT_GRAPH, VISION_GRAPH} & sizes.keys():
-            raise AppError(_no_checkpoint(folder.name))
+            raise AppError(_without_config(folder, folder.name))
         files = _weight_files(sizes)
         stored = [t for name in files for t in _stored(folder / name, sizes[name])]
     except OSError as error:
@@ -60,11 +72,10 @@ def small_files(folder: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
 
     Raises `AppError` where there is no config.json, and `OSError`.
     """
-    config = _json_object(folder / CONFIG) if (folder / CONFIG).is_file() else None
+    config = json_object(folder / CONFIG) if (folder / CONFIG).is_file() else None
     if config is None:
-        raise AppError(_no_checkpoint(folder.name.rpartition("--")[2]))
-    index = _json_object(folder / INDEX) if (folder / INDEX).is_file() else None
-    return config, tuple(map(str, _object((index or {}).get("weight_map"))))
+        raise AppError(_without_config(folder, folder.name.rpartition("--")[2]))
+    return config, _indexed_names(folder / INDEX) if (folder / INDEX).is_file() else ()
 
 
 def inspect_gguf_draft(path: Path) -> Checkpoint:
@@ -101,8 +112,8 @@ def checkpoint_of(
     largest = max((t.value_count for t in tensors), default=hidden * vocabulary)
     return Checkpoint(
         name=name,
-        model_type=_text(config.get("model_type")),
-        architectures=_texts(config.get("architectures")),
+        model_type=text_of(config.get("model_type")),
+        architectures=texts_of(config.get("architectures")),
         has_vision_part=isinstance(config.get("vision_config"), dict),
         hidden_size=hidden,
         layer_count=_count(text.get("num_hidden_layers")),
@@ -158,24 +169,13 @@ def _row_widths(text: Mapping[str, Any], tensors: tuple[StoredTensor, ...]) -> t
 
 def _stored_bytes(text: Mapping[str, Any]) -> float:
     """How wide a number is where only config.json tells."""
-    named = _text(text.get("dtype")) or _text(text.get("torch_dtype"))
+    named = text_of(text.get("dtype")) or text_of(text.get("torch_dtype"))
     return 4.0 if named == "float32" else 2.0
 
 
 def _packed_by(config: Mapping[str, Any]) -> str:
     packing = _object(config.get("quantization_config"))
-    return _text(packing.get("quant_method")) or ("unknown" if packing else "")
-
-
-def _sizes(folder: Path) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if len(sizes) >= _FILE_LIMIT:
-                raise OSError(f"more than {_FILE_LIMIT} files")
-            if entry.is_file():
-                sizes[entry.name] = entry.stat().st_size
-    return sizes
+    return text_of(packing.get("quant_method")) or ("unknown" if packing else "")
 
 
 def _weight_files(sizes: Iterable[str]) -> tuple[str, ...]:
@@ -204,27 +204,18 @@ def _stored(path: Path, size_bytes: int) -> tuple[StoredTensor, ...]:
         raise AppError(problem) from error
 
 
-def _json_object(path: Path) -> dict[str, Any] | None:
-    """None for what is no JSON object. Raises `OSError`."""
-    with path.open("rb") as file:
-        text = file.read(_LIMIT_BYTES)
+def _indexed_names(path: Path) -> tuple[str, ...]:
+    """None of an index that is damaged or larger than any. Raises `OSError`."""
     try:
-        loaded = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return loaded if isinstance(loaded, dict) else None
+        # Of its type only: what a stranger's file holds besides takes no memory.
+        index = msgspec.json.decode(read_limited(path, _INDEX_LIMIT_BYTES), type=_Index)
+    except (msgspec.MsgspecError, RecursionError):
+        return ()
+    return tuple(index.weight_map)
 
 
 def _object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(_text, value)) if isinstance(value, list) else ()
 
 
 def _count(value: object) -> int:
@@ -235,6 +226,24 @@ def _count(value: object) -> int:
 def _counts(value: object) -> tuple[int, ...]:
     items = value if isinstance(value, list) else []
     return tuple(one for one in items if isinstance(one, int) and not isinstance(one, bool))
+
+
+def _without_config(folder: Path, name: str) -> Problem:
+    """It has none, or one that says nothing."""
+    try:
+        size_bytes = (folder / CONFIG).stat().st_size
+    except OSError:
+        return _no_checkpoint(name)
+    is_larger = size_bytes > CONFIG_LIMIT_BYTES
+    return Problem(
+        code="export_config_damaged",
+        headline=f"The config.json of “{name}” "
+        + ("is larger than that of any model." if is_larger else "is damaged."),
+        advice="Download the checkpoint again, or choose another one.",
+        detail=f"{CONFIG} has {size_bytes:,} bytes"
+        + ("" if is_larger else ", and they are no JSON object"),
+        remedies=(Remedy.CHOOSE_MODEL,),
+    )
 
 
 def _no_checkpoint(name: str) -> Problem:

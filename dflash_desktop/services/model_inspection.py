@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +16,7 @@ from dflash_desktop.domain.model_facts import (
 )
 from dflash_desktop.domain.pair_contract import Finding, check_contract
 from dflash_desktop.domain.problems import AppError, Problem, Remedy
+from dflash_desktop.services.model_files import file_sizes, json_object, texts_of
 from dflash_desktop.workers.model_folder import has_own_head
 from dflash_desktop.workers.package_version import package_version
 
@@ -27,13 +26,12 @@ if TYPE_CHECKING:
 
     from dflash_desktop.domain.ir_graph import IrGraph
 
-_CONFIG_LIMIT_BYTES: Final = 8 << 20
+_TEMPLATE_LIMIT_BYTES: Final = 8 << 20
 _CARD_LIMIT_BYTES: Final = 64 << 10
 _DETOKENIZER: Final = "openvino_detokenizer.xml"
 _TOKENIZER: Final = "openvino_tokenizer.xml"
 _TEMPLATE_FILE: Final = "chat_template.jinja"
 _TEMPLATE_ENTRY: Final = "chat_template"
-_FILE_LIMIT: Final = 20_000
 _LAYER_LIMIT: Final = 10_000
 
 
@@ -68,7 +66,7 @@ def inspect_model(folder: Path, *, graph_file: str = "") -> ModelFacts:
     Raises `AppError` ("folder_unreadable") when the folder cannot be looked into.
     """
     try:
-        sizes = _file_sizes(folder)
+        sizes = file_sizes(folder)
     except OSError as error:
         raise AppError(_unreadable(folder, error)) from error
     if not graph_file:
@@ -89,7 +87,7 @@ def inspect_model(folder: Path, *, graph_file: str = "") -> ModelFacts:
 
 def inspect_tokenizer_again(model: ModelFacts, folder: Path) -> ModelFacts:
     """The same facts with the tokenizer that is in the folder now. Raises `OSError`."""
-    return _with_tokenizer(replace(model, file_sizes=_file_sizes(folder)), folder)
+    return _with_tokenizer(replace(model, file_sizes=file_sizes(folder)), folder)
 
 
 def _with_tokenizer(model: ModelFacts, folder: Path) -> ModelFacts:
@@ -101,18 +99,6 @@ def _with_tokenizer(model: ModelFacts, folder: Path) -> ModelFacts:
         if {_TOKENIZER, _TEMPLATE_FILE} <= sizes.keys()
         else False,
     )
-
-
-def _file_sizes(folder: Path) -> dict[str, int]:
-    """Ordinary files only: a pipe that is called like a model would never end."""
-    sizes: dict[str, int] = {}
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if len(sizes) >= _FILE_LIMIT:
-                raise OSError(f"more than {_FILE_LIMIT} files")
-            if entry.is_file():
-                sizes[entry.name] = entry.stat().st_size
-    return sizes
 
 
 def _graph(path: Path) -> tuple[IrGraph | None, str]:
@@ -134,7 +120,10 @@ def read_chunks(path: Path, *, start: int = 0) -> Iterator[bytes]:
 
 def read_config(path: Path) -> ConfigFacts:
     """What a config.json says; one that cannot be read says nothing."""
-    loaded = _json_object(path)
+    try:
+        loaded = json_object(path)
+    except OSError:
+        loaded = None
     if loaded is None:
         return ConfigFacts()
     text_config = loaded.get("text_config")
@@ -143,11 +132,11 @@ def read_config(path: Path) -> ConfigFacts:
     draft = {**dflash, **config} if isinstance(dflash, dict) else config
     return ConfigFacts(
         is_readable=True,
-        architectures=_texts(loaded.get("architectures")),
+        architectures=texts_of(loaded.get("architectures")),
         hidden_size=_count(config.get("hidden_size")),
         layer_count=_layers(config.get("num_hidden_layers")),
         vocabulary=_count(config.get("vocab_size")),
-        layer_types=_texts(config.get("layer_types")),
+        layer_types=texts_of(config.get("layer_types")),
         block_size=_count(draft.get("block_size")),
         mask_token_id=next(iter(_ids(draft.get("mask_token_id"))), None),
         target_layer_ids=_ids(draft.get("target_layer_ids")),
@@ -160,7 +149,7 @@ def read_config(path: Path) -> ConfigFacts:
 
 
 def _window(config: dict[str, Any]) -> int | None:
-    types = _texts(config.get("layer_types"))
+    types = texts_of(config.get("layer_types"))
     is_limited = config.get("use_sliding_window") is True or "sliding_attention" in types
     return _count(config.get("sliding_window")) if is_limited else None
 
@@ -171,22 +160,10 @@ def _has_other_template(folder: Path) -> bool:
     used = None if graph is None else graph.rt_info.get((_TEMPLATE_ENTRY,))
     try:
         with (folder / _TEMPLATE_FILE).open("rb") as file:
-            beside = file.read(_CONFIG_LIMIT_BYTES).decode("utf-8", "replace")
+            beside = file.read(_TEMPLATE_LIMIT_BYTES).decode("utf-8", "replace")
     except OSError:
         return False
     return used is not None and used.split() != beside.split()
-
-
-def _json_object(path: Path) -> dict[str, Any] | None:
-    try:
-        with path.open("rb") as file:
-            text = file.read(_CONFIG_LIMIT_BYTES + 1)
-        if len(text) > _CONFIG_LIMIT_BYTES:
-            return None
-        loaded = json.loads(text)
-    except (OSError, ValueError, RecursionError):
-        return None
-    return loaded if isinstance(loaded, dict) else None
 
 
 def _tokenizer(path: Path) -> TokenizerFacts | None:
@@ -228,14 +205,6 @@ def _base_models(card: Path) -> tuple[str, ...]:
             is_inside = bool(colon) and key == "base_model"
             names += [value] if is_inside and value.strip() else []
     return tuple(plain for name in names if (plain := name.strip().strip("\"'[]")))
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(map(_text, value)) if isinstance(value, list) else ()
 
 
 def _count(value: object) -> int | None:

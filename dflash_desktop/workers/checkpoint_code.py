@@ -13,8 +13,12 @@ if TYPE_CHECKING:
 
 _JSON_LIMIT_BYTES: Final = 64 << 20  # a tokenizer.json has 30 MB
 _CODE_MAP: Final = "auto_map"
-_ESCAPED: Final = re.compile(rb"\\u00([0-7][0-9a-fA-F])")
-"""A plain letter in the long way that JSON allows, too."""
+_NAMES_CODE: Final = re.compile(
+    b'"%b"'
+    % b"".join(b"(?:%c|\\\\u(?i:%04x))" % (letter, letter) for letter in _CODE_MAP.encode())
+)
+"""The name with any letter in the long way that JSON allows, too. Only searched for, since parsing
+a tokenizer's 30 MB would hold the window's process."""
 
 
 def own_code(folder: Path) -> tuple[str, ...]:
@@ -35,9 +39,7 @@ def maps_code(path: Path) -> bool:
     if path.stat().st_size > _JSON_LIMIT_BYTES:
         return True  # nothing honest is that large, and transformers would read all of it
     with path.open("rb") as file:
-        text = file.read()
-    plain = _ESCAPED.sub(lambda letter: bytes.fromhex(letter[1].decode()), text)
-    return f'"{_CODE_MAP}"'.encode() in plain
+        return _NAMES_CODE.search(file.read()) is not None
 
 
 def without_code(path: Path) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from dflash_desktop.domain.export_request import (
 )
 from dflash_desktop.domain.export_verdict import ExportRoom
 from dflash_desktop.domain.problems import AppError
+from dflash_desktop.services.checkpoint_inspection import small_files
 from dflash_desktop.services.export_planning import ExportPlanning
 from dflash_desktop.services.hub_checkpoint import HubCheckpoints
 from dflash_desktop.services.hub_problems import hub_problem
@@ -122,6 +123,38 @@ async def test_a_folder_that_is_no_checkpoint(tmp_path: Path) -> None:
     assert await code_of(tmp_path, item(TARGET, tmp_path / "empty", INT4)) == (
         "export_no_checkpoint"
     )
+
+
+@pytest.mark.parametrize(
+    "config",
+    [b"{", b"[]", b"[" * 100_000, b'{"a": "' + b" " * (4 << 20) + b'"}'],
+    ids=["cut off", "a list", "deep", "of 4 MB"],
+)
+async def test_a_configuration_that_is_none_is_told_from_no_checkpoint(
+    tmp_path: Path, config: bytes
+) -> None:
+    target = write_checkpoint(tmp_path / "t", "text")
+    (target / "config.json").write_bytes(config)
+
+    assert await code_of(tmp_path, item(TARGET, target, INT4)) == "export_config_damaged"
+
+
+@pytest.mark.parametrize(
+    ("index", "names"),
+    [
+        ({"metadata": {"total_size": 4}, "weight_map": {"a.weight": "model.safetensors"}}, 1),
+        ({"weight_map": [["a.weight"]]}, 0),
+        ({"weight_map": {"a.weight": "model.safetensors"}, "fill": " " * (32 << 20)}, 0),
+    ],
+    ids=["good", "of another form", "of 32 MB"],
+)
+def test_of_an_index_only_names_of_tensors_are_taken(
+    tmp_path: Path, index: dict[str, object], names: int
+) -> None:
+    target = write_checkpoint(tmp_path / "t", "text")
+    (target / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+
+    assert small_files(target)[1] == ("a.weight",) * names
 
 
 async def test_too_little_memory_says_what_else_works(tmp_path: Path) -> None:
