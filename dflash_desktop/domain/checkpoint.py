@@ -33,6 +33,7 @@ class Checkpoint:
     has_vision_part: bool = False
     hidden_size: int = 0
     layer_count: int = 0
+    expert_count: int = 0  # of each layer of a mixture of experts; 0 where it is dense
     row_widths: tuple[int, ...] = ()  # of its matrices: a group of int4 must divide them
     target_layer_ids: tuple[int, ...] = ()
     own_code: tuple[str, ...] = ()  # files that are code, or say where code is

@@ -41,6 +41,7 @@ INDEX: Final = "model.safetensors.index.json"
 _INDEX_LIMIT_BYTES: Final = 32 << 20
 """With 91,000 tensors, of a mixture of experts, it has 9 MB."""
 _PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt")
+_EXPERTS: Final = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 _WIDTHS: Final = ("hidden_size", "intermediate_size", "moe_intermediate_size")
 
 
@@ -117,6 +118,7 @@ def checkpoint_of(
         has_vision_part=isinstance(config.get("vision_config"), dict),
         hidden_size=hidden,
         layer_count=_count(text.get("num_hidden_layers")),
+        expert_count=max(_count(text.get(name)) for name in _EXPERTS),
         row_widths=_row_widths(text, tensors),
         target_layer_ids=_counts(draft.get("target_layer_ids")),
         own_code=code,

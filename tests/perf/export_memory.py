@@ -73,10 +73,14 @@ CASES: Final = (
     Case("draft:1024:3584:4:0:bfloat16:1", ("int8",), is_calibration=False),
     Case("text:768:3072:13:80000:bfloat16:1", ("int8",), is_calibration=False),
     Case("text:1536:6144:16:80000:bfloat16:2", ("int4",), is_calibration=False),
-    Case("qwen3_5:512:8:32000", ("int8",), is_calibration=False),
-    Case("qwen3_5:1024:12:64000", ("int8",), is_calibration=False),
-    Case("qwen3_moe:512:16:32000", ("int4",), is_calibration=False),
-    Case("qwen3_moe:1024:14:32000", ("int4",), is_calibration=False),
+    Case("qwen3_5:512:8:32000", ("int8",)),
+    Case("qwen3_5:1024:12:64000", ("int8",)),
+    Case("qwen3_moe:512:16:32000", ("int4",)),
+    Case("qwen3_moe:1024:14:32000", ("int4",)),
+    Case("qwen3_moe:768:12:40000", ("int8",), is_calibration=False),
+    Case("qwen3_moe:512:8:32000", ("fp16",), is_calibration=False),
+    Case("qwen3_5:768:10:48000", ("int4",), is_calibration=False),
+    Case("text:960:3584:12:48000:bfloat16:1", ("int8",), is_calibration=False),
 )
 
 
