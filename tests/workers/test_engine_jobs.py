@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pytest
 
 from dflash_desktop.domain.generation import (
     FinishReason,
-    GenerationStats,
     KvCachePrecision,
     PromptMessage,
     Role,
@@ -21,6 +18,7 @@ from dflash_desktop.domain.generation import (
 from dflash_desktop.workers import protocol
 from dflash_desktop.workers.engine import EngineJobs
 from dflash_desktop.workers.text_pipeline import CPU_EXACTNESS
+from tests.fakes.loaded_engine import LoadedEngine, RecordingRuntime
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,92 +26,6 @@ if TYPE_CHECKING:
     from dflash_desktop.domain.pair import PairFolders
 
 pytestmark = [pytest.mark.starter, pytest.mark.openvino]
-
-E = TypeVar("E", bound=protocol.Event)
-SHORT = SamplingParams(max_new_tokens=48)
-
-
-@dataclass
-class RecordingRuntime:
-    """Stands where the pipes are: keeps what the engine sends."""
-
-    sent: list[protocol.Event] = field(default_factory=list)
-    is_cancelled_now: Callable[[], bool] = lambda: False
-
-    def send(self, event: protocol.Event) -> None:
-        self.sent.append(event)
-
-    def is_cancelled(self, job: int) -> bool:
-        return job > 0 and self.is_cancelled_now()
-
-    def of(self, kind: type[E]) -> list[E]:
-        return [event for event in self.sent if isinstance(event, kind)]
-
-
-@dataclass
-class Answer:
-    text: str
-    started: protocol.Started
-    finished: protocol.Finished
-    texts: list[protocol.Text]
-
-    @property
-    def stats(self) -> GenerationStats:
-        return self.finished.stats
-
-
-class LoadedEngine:
-    """An engine with the starter pair loaded, both pipelines resident."""
-
-    def __init__(self, folders: PairFolders, *, keep_both: bool = True) -> None:
-        self.runtime = RecordingRuntime()
-        self.jobs = EngineJobs(self.runtime)
-        self.jobs.run(
-            protocol.Load(
-                1, folders.title, folders.target_dir, folders.draft_dir, "cpu", keep_both=keep_both
-            )
-        )
-        (self.loaded,) = self.runtime.of(protocol.Loaded)
-
-    def ask(
-        self,
-        *contents: str,
-        params: SamplingParams = SHORT,
-        assistant_tokens: int = 3,
-        leave_out_oldest: bool = False,
-    ) -> None:
-        roles = [Role.USER, Role.ASSISTANT] * len(contents)
-        messages = tuple(
-            PromptMessage(role, text) for role, text in zip(roles, contents, strict=False)
-        )
-        self.runtime.sent.clear()
-        self.jobs.run(protocol.Generate(2, messages, params, assistant_tokens, leave_out_oldest))
-
-    def answer(
-        self,
-        *contents: str,
-        params: SamplingParams = SHORT,
-        assistant_tokens: int = 3,
-        leave_out_oldest: bool = False,
-    ) -> Answer:
-        self.ask(
-            *contents,
-            params=params,
-            assistant_tokens=assistant_tokens,
-            leave_out_oldest=leave_out_oldest,
-        )
-        assert not self.runtime.of(protocol.Failed), self.runtime.of(protocol.Failed)
-        texts = self.runtime.of(protocol.Text)
-        return Answer(
-            text="".join(run.text for event in texts for run in event.runs),
-            started=self.runtime.of(protocol.Started)[0],
-            finished=self.runtime.of(protocol.Finished)[0],
-            texts=texts,
-        )
-
-    def failure(self) -> protocol.Failed:
-        (event,) = self.runtime.of(protocol.Failed)
-        return event
 
 
 @pytest.fixture(scope="module")

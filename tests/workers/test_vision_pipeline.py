@@ -18,8 +18,8 @@ from dflash_desktop.workers.vision_pipeline import (
     add_vision_request,
     check_size,
 )
+from tests.fakes.loaded_engine import LoadedEngine, RecordingRuntime
 from tests.fakes.vision_models import KINDS, vision_pair, write_picture
-from tests.workers.test_engine_jobs import Answer, RecordingRuntime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,64 +31,6 @@ pytestmark = pytest.mark.openvino
 
 SHORT = SamplingParams(max_new_tokens=24)
 WAYS = (*((kind, "dflash") for kind in KINDS), ("qwen3_5", "own head"))
-
-
-class SeeingEngine:
-    """An engine with one pair, both pipelines resident."""
-
-    def __init__(self, folders: PairFolders) -> None:
-        self.runtime = RecordingRuntime()
-        self.jobs = EngineJobs(self.runtime)
-        self.jobs.run(
-            protocol.Load(
-                1, folders.title, folders.target_dir, folders.draft_dir, "cpu", keep_both=True
-            )
-        )
-        assert not self.runtime.of(protocol.Failed), self.runtime.of(protocol.Failed)
-        self.pair = self.runtime.of(protocol.Loaded)[0].pair
-
-    def ask(
-        self,
-        *turns: str | tuple[str, tuple[Path, ...]],
-        assistant_tokens: int = 0,
-        leave_out_oldest: bool = False,
-        params: SamplingParams = SHORT,
-    ) -> None:
-        roles = [Role.USER, Role.ASSISTANT] * len(turns)
-        messages = tuple(
-            PromptMessage(role, turn)
-            if isinstance(turn, str)
-            else PromptMessage(role, turn[0], turn[1])
-            for role, turn in zip(roles, turns, strict=False)
-        )
-        self.runtime.sent.clear()
-        self.jobs.run(protocol.Generate(2, messages, params, assistant_tokens, leave_out_oldest))
-
-    def answer(
-        self,
-        *turns: str | tuple[str, tuple[Path, ...]],
-        assistant_tokens: int = 0,
-        leave_out_oldest: bool = False,
-        params: SamplingParams = SHORT,
-    ) -> Answer:
-        self.ask(
-            *turns,
-            assistant_tokens=assistant_tokens,
-            leave_out_oldest=leave_out_oldest,
-            params=params,
-        )
-        assert not self.runtime.of(protocol.Failed), self.runtime.of(protocol.Failed)
-        texts = self.runtime.of(protocol.Text)
-        return Answer(
-            text="".join(run.text for event in texts for run in event.runs),
-            started=self.runtime.of(protocol.Started)[0],
-            finished=self.runtime.of(protocol.Finished)[0],
-            texts=texts,
-        )
-
-    def failure(self) -> protocol.Failed:
-        (event,) = self.runtime.of(protocol.Failed)
-        return event
 
 
 @pytest.fixture(scope="module")
@@ -103,24 +45,24 @@ def pictures(models: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module", params=WAYS, ids=" ".join)
-def seeing(request: pytest.FixtureRequest, models: Path) -> Iterator[SeeingEngine]:
+def seeing(request: pytest.FixtureRequest, models: Path) -> Iterator[LoadedEngine]:
     kind, draft = request.param
     folders = vision_pair(models, kind)
     if draft == "own head":
         folders = replace(folders, draft_dir=folders.target_dir)
-    engine = SeeingEngine(folders)
+    engine = LoadedEngine(folders, assistant_tokens=0, params=SHORT)
     yield engine
     engine.jobs.run(protocol.Unload(9))
 
 
 @pytest.fixture(scope="module")
-def qwen(models: Path) -> Iterator[SeeingEngine]:
-    engine = SeeingEngine(vision_pair(models, "qwen2_5_vl"))
+def qwen(models: Path) -> Iterator[LoadedEngine]:
+    engine = LoadedEngine(vision_pair(models, "qwen2_5_vl"), assistant_tokens=0, params=SHORT)
     yield engine
     engine.jobs.run(protocol.Unload(9))
 
 
-def test_a_loaded_pair_says_that_it_sees_and_whose_head_drafts(seeing: SeeingEngine) -> None:
+def test_a_loaded_pair_says_that_it_sees_and_whose_head_drafts(seeing: LoadedEngine) -> None:
     assert seeing.pair.sees_pictures
     assert seeing.pair.uses_own_head == (seeing.pair.draft_dir == seeing.pair.target_dir)
     assert seeing.pair.fingerprint.draft != seeing.pair.fingerprint.target
@@ -129,7 +71,7 @@ def test_a_loaded_pair_says_that_it_sees_and_whose_head_drafts(seeing: SeeingEng
 @pytest.mark.parametrize("count", [0, 1, 2], ids=["text", "one picture", "two pictures"])
 @pytest.mark.parametrize("assistant_tokens", [3, 7])
 def test_the_text_is_the_targets_own_with_pictures_and_without(
-    seeing: SeeingEngine, pictures: tuple[Path, Path], assistant_tokens: int, count: int
+    seeing: LoadedEngine, pictures: tuple[Path, Path], assistant_tokens: int, count: int
 ) -> None:
     question = ("What is in these?", pictures[:count])
     alone = seeing.answer(question)
@@ -144,7 +86,7 @@ def test_the_text_is_the_targets_own_with_pictures_and_without(
 
 
 def test_pictures_are_counted_and_timed(
-    seeing: SeeingEngine, pictures: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+    seeing: LoadedEngine, pictures: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_by_the_runtime: list[int] = []
     _note_what_the_runtime_reads(monkeypatch, read_by_the_runtime)
@@ -161,7 +103,7 @@ def test_pictures_are_counted_and_timed(
 
 
 def test_a_picture_decides_the_answer_and_its_place_counts(
-    seeing: SeeingEngine, pictures: tuple[Path, Path]
+    seeing: LoadedEngine, pictures: tuple[Path, Path]
 ) -> None:
     one, other = pictures
     later = seeing.answer("Hello", "Yes?", ("And this?", (one,)))
@@ -182,7 +124,7 @@ def test_pictures_reach_the_runtime_whole_and_in_their_order(tmp_path: Path) -> 
     assert [tuple(one.shape) for one in tensors] == [(40, 50, 3), (40, 60, 3), (40, 70, 3)]
 
 
-def test_no_turn_leaks_into_a_later_one(seeing: SeeingEngine, pictures: tuple[Path, Path]) -> None:
+def test_no_turn_leaks_into_a_later_one(seeing: LoadedEngine, pictures: tuple[Path, Path]) -> None:
     before = seeing.answer("Hello", assistant_tokens=3)
     seeing.answer(("What?", pictures), assistant_tokens=3)
     seeing.runtime.is_cancelled_now = lambda: bool(seeing.runtime.of(protocol.Text))
@@ -197,7 +139,7 @@ def test_no_turn_leaks_into_a_later_one(seeing: SeeingEngine, pictures: tuple[Pa
 
 
 def test_reading_a_prompt_with_pictures_can_be_cancelled(
-    qwen: SeeingEngine, pictures: tuple[Path, Path]
+    qwen: LoadedEngine, pictures: tuple[Path, Path]
 ) -> None:
     qwen.runtime.is_cancelled_now = lambda: bool(qwen.runtime.of(protocol.Prefill))
     qwen.ask(("word " * 200, pictures))
@@ -209,7 +151,7 @@ def test_reading_a_prompt_with_pictures_can_be_cancelled(
 
 
 def test_the_oldest_turns_go_with_their_pictures(
-    qwen: SeeingEngine, pictures: tuple[Path, Path]
+    qwen: LoadedEngine, pictures: tuple[Path, Path]
 ) -> None:
     turns = (("Look " * 150, pictures), "yes " * 150, ("x " * 300, pictures[:1]), "no", "And now?")
     room = qwen.pair.context_tokens
@@ -223,7 +165,7 @@ def test_the_oldest_turns_go_with_their_pictures(
 
 
 def test_too_many_pictures_are_counted_before_the_runtime_reads_them(
-    qwen: SeeingEngine, models: Path
+    qwen: LoadedEngine, models: Path
 ) -> None:
     large = write_picture(models / "large.png", 1000, 900)
     cost = qwen.answer(("?", (large,))).stats.picture_tokens
@@ -236,14 +178,14 @@ def test_too_many_pictures_are_counted_before_the_runtime_reads_them(
 def test_a_model_for_text_says_that_it_cannot_see(
     models: Path, starter_pair: PairFolders, pictures: tuple[Path, Path]
 ) -> None:
-    engine = SeeingEngine(replace(starter_pair, draft_dir=None))
+    engine = LoadedEngine(replace(starter_pair, draft_dir=None), assistant_tokens=0, params=SHORT)
     assert not engine.pair.sees_pictures
     engine.ask(("What is it?", pictures))
     assert engine.failure().code == "model_sees_no_pictures"
     assert engine.answer("Hello").stats.picture_tokens == 0
 
 
-def test_what_would_crash_the_runtime_never_reaches_it(qwen: SeeingEngine, models: Path) -> None:
+def test_what_would_crash_the_runtime_never_reaches_it(qwen: LoadedEngine, models: Path) -> None:
     strip = write_picture(models / "strip.png", 800, 4)
     text = models / "text.png"
     text.write_text("no picture")
@@ -258,7 +200,7 @@ def test_what_would_crash_the_runtime_never_reaches_it(qwen: SeeingEngine, model
             check_size(width, height)
 
 
-def test_given_tokens_are_not_scored_where_that_would_crash(qwen: SeeingEngine) -> None:
+def test_given_tokens_are_not_scored_where_that_would_crash(qwen: LoadedEngine) -> None:
     question = (PromptMessage(Role.USER, "Hello"),)
     for job in (
         protocol.Score(3, question, (), (300,)),
@@ -272,7 +214,7 @@ def test_given_tokens_are_not_scored_where_that_would_crash(qwen: SeeingEngine) 
 @pytest.mark.parametrize("width", [8, 30, 80, 128, 300, 1000])
 @pytest.mark.parametrize("height", [9, 56, 144, 900])
 def test_the_tokens_of_a_picture_are_known_before_the_runtime_sees_it(
-    qwen: SeeingEngine,
+    qwen: LoadedEngine,
     models: Path,
     monkeypatch: pytest.MonkeyPatch,
     width: int,
