@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from dflash_desktop.domain.problems import AppError, Problem, Severity
-from dflash_desktop.domain.settings import (
-    SETTINGS_VERSION,
-    Settings,
-    SettingsChange,
-    within_bounds,
-)
+from dflash_desktop.domain.setting_bounds import within_bounds
+from dflash_desktop.domain.settings import SETTINGS_VERSION, Settings, SettingsChange
 from dflash_desktop.services.atomic_file import (
     file_stamp,
     set_aside,

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from dflash_desktop.domain.generation import KvCachePrecision, SamplingParams
 from dflash_desktop.domain.problems import AppError
+from dflash_desktop.domain.setting_bounds import SAMPLING_BOUNDS, within_bounds
 from dflash_desktop.domain.settings import (
-    SAMPLING_BOUNDS,
     SAMPLING_TEXTS,
     SETTING_TEXTS,
     SETTINGS_VERSION,
@@ -23,7 +23,6 @@ from dflash_desktop.domain.settings import (
     Settings,
     SettingsChange,
     Theme,
-    within_bounds,
 )
 from dflash_desktop.services.settings_store import MIGRATIONS, SettingsStore
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox
 
 from dflash_desktop.domain.generation import DraftState, SamplingParams, ThinkingMode
-from dflash_desktop.domain.settings import SAMPLING_BOUNDS, SAMPLING_TEXTS
+from dflash_desktop.domain.setting_bounds import SAMPLING_BOUNDS
+from dflash_desktop.domain.settings import SAMPLING_TEXTS
 from dflash_desktop.ui.theme import GAP, GAP_SMALL, TextRole
 from dflash_desktop.ui.widgets.labels import Label
 from dflash_desktop.ui.widgets.popover import Popover

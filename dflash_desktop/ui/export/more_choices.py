@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QWidget
 
 from dflash_desktop.domain.export_request import ExportRole, WeightFormat
-from dflash_desktop.domain.settings import EXPORT_MEMORY_LIMIT_BOUNDS, SETTING_TEXTS
+from dflash_desktop.domain.setting_bounds import EXPORT_MEMORY_LIMIT_BOUNDS
+from dflash_desktop.domain.settings import SETTING_TEXTS
 from dflash_desktop.ui.export.form_words import (
     ALL_LAYERS_ADVICE,
     ALL_LAYERS_TITLE,

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from dflash_desktop.domain.settings import DOWNLOAD_LIMIT_BOUNDS, SETTING_TEXTS
+from dflash_desktop.domain.setting_bounds import DOWNLOAD_LIMIT_BOUNDS
+from dflash_desktop.domain.settings import SETTING_TEXTS
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.theme import GAP, GAP_LARGE, GAP_MEDIUM, GAP_SMALL, GAP_TINY, TextRole
 from dflash_desktop.ui.widgets.buttons import Button, ButtonKind

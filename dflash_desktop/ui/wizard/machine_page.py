@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
 )
 
 from dflash_desktop.domain.problems import Remedy
-from dflash_desktop.domain.settings import MEMORY_RESERVE_BOUNDS, SETTING_TEXTS
+from dflash_desktop.domain.setting_bounds import MEMORY_RESERVE_BOUNDS
+from dflash_desktop.domain.settings import SETTING_TEXTS
 from dflash_desktop.ui.icons import IconName
 from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import (
