@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.export_output import ExportOutput
-from dflash_desktop.cli.result import EXIT_FAULT, EXIT_INTERRUPTED
+from dflash_desktop.cli.result import EXIT_FAULT, EXIT_INTERRUPTED, ToldResult
 from dflash_desktop.domain.export_run import ExportState
 from dflash_desktop.domain.problems import AppError, Problem
 
@@ -60,25 +59,9 @@ def _gigabytes(text: str) -> int:
     return limit_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ExportRunResult:
-    """All was told on the way."""
-
-    exit_code: int
-    is_printed: bool = True
-
-    def as_json(self) -> dict[str, object]:
-        """Nothing more."""
-        return {}
-
-    def as_text(self) -> str:
-        """Nothing more."""
-        return ""
-
-
 async def run_plan(
     args: Namespace, context: CommandContext, planning: Awaitable[ExportPlan]
-) -> ExportRunResult:
+) -> ToldResult:
     """Plan it, and run it to its end."""
     output = ExportOutput(as_json=args.json, shows_log=args.log)
     try:
@@ -86,10 +69,10 @@ async def run_plan(
         return await _follow(args, context, output, lambda exports: exports.start(plan))
     except AppError as error:
         output.failed(error.problem)
-        return ExportRunResult(EXIT_FAULT)
+        return ToldResult(EXIT_FAULT)
 
 
-async def resume(args: Namespace, context: CommandContext) -> ExportRunResult:
+async def resume(args: Namespace, context: CommandContext) -> ToldResult:
     """Go on with one that failed, was cut off or stopped."""
     output = ExportOutput(as_json=args.json, shows_log=args.log)
 
@@ -102,7 +85,7 @@ async def resume(args: Namespace, context: CommandContext) -> ExportRunResult:
         return await _follow(args, context, output, begin)
     except AppError as error:
         output.failed(error.problem)
-        return ExportRunResult(EXIT_FAULT)
+        return ToldResult(EXIT_FAULT)
 
 
 async def _follow(
@@ -110,7 +93,7 @@ async def _follow(
     context: CommandContext,
     output: ExportOutput,
     begin: Callable[[Exports], ExportRun],
-) -> ExportRunResult:
+) -> ToldResult:
     import asyncio  # takes longer than all that a help text needs
 
     exports = context.open_exports(limit_bytes=args.memory_limit)
@@ -125,14 +108,14 @@ async def _follow(
             task.uncancel()
         await exports.close()
         output.failed(_interrupted(run), run=run)
-        return ExportRunResult(EXIT_INTERRUPTED)
+        return ToldResult(EXIT_INTERRUPTED)
     finally:
         await exports.close()
     if run.problem is not None:
         output.failed(run.problem, run=run)
-        return ExportRunResult(EXIT_FAULT)
+        return ToldResult(EXIT_FAULT)
     output.done(run)
-    return ExportRunResult(0)
+    return ToldResult(0)
 
 
 async def _until_over(exports: Exports, run_id: str, output: ExportOutput) -> ExportRun:

@@ -136,6 +136,13 @@ class ProblemView(SurfaceFrame):
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
+    def follow(self, problem: Problem | None) -> None:
+        """Show what something has now; what is shown already stays, with its details open."""
+        if problem is None:
+            self.clear()
+        elif problem != self._problem:
+            self.show_problem(problem)
+
     def take_focus(self) -> bool:
         """Put the keyboard on the first way out; False if there is none."""
         if self._problem is None or not self._remedies:

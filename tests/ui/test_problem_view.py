@@ -72,6 +72,17 @@ def test_a_second_problem_replaces_the_first(qtbot: QtBot, theme: Theme) -> None
     assert button(view, "Details").isHidden()
 
 
+def test_a_problem_that_is_told_again_stays_as_it_is_read(qtbot: QtBot, theme: Theme) -> None:
+    view = view_of(qtbot, theme)
+    view.follow(PROBLEM)
+    button(view, "Details").click()
+    view.follow(PROBLEM)
+    (detail,) = view.findChildren(QPlainTextEdit)
+    assert not detail.isHidden()
+    view.follow(None)
+    assert view.isHidden()
+
+
 def test_it_can_be_dismissed(qtbot: QtBot, theme: Theme) -> None:
     view = view_of(qtbot, theme)
     view.show_problem(PROBLEM)

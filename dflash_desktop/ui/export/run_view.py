@@ -75,7 +75,6 @@ class RunView(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._run: ExportRun | None = None
-        self._shown_problem: Problem | None = None
         self._title = ElidedLabel(role=TextRole.HEADING)
         self._icon = QLabel()
         self._state = Label()
@@ -117,7 +116,7 @@ class RunView(QWidget):
         self._notice.show_line(_NOTICE, run.notice)
         self._notice.setVisible(bool(run.notice))
         self.setAccessibleName(spoken_run(run))
-        self._show_problem(run.problem)
+        self._problem.follow(run.problem)
         self.result.show_result(run.result if run.state is ExportState.DONE else None)
         self.stages.show_stages(run.stages)
         self._show_memory(run)
@@ -200,15 +199,6 @@ class RunView(QWidget):
         self._cancel.setVisible(not is_asking and not is_over)
         self._cancel.setText("Discard…" if is_stopped else "Cancel…")
         self._log_file.setVisible(run.log_file is not None and bool(run.log_lines))
-
-    def _show_problem(self, problem: Problem | None) -> None:
-        if problem == self._shown_problem:
-            return  # shown already, perhaps with its details open
-        self._shown_problem = problem
-        if problem is None:
-            self._problem.clear()
-        else:
-            self._problem.show_problem(problem)
 
     def _draw_icon(self) -> None:
         if self._run is not None:

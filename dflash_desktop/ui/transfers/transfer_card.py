@@ -96,7 +96,6 @@ class TransferCard(SurfaceFrame):
         self._theme = theme
         self._has_order = has_order
         self._transfer = transfer
-        self._shown_problem: Problem | None = None
         self._title = ElidedLabel(role=TextRole.STRONG)
         self._icon = QLabel()
         self._state = Label()
@@ -139,7 +138,7 @@ class TransferCard(SurfaceFrame):
         self._notice.show_text(transfer.notice)
         self._notice.setVisible(bool(transfer.notice))
         self.setAccessibleName(spoken(transfer))
-        self._show_problem(transfer.problem)
+        self._problem.follow(transfer.problem)
         self._show_buttons(transfer)
         if self._files is not None and not self._files.isHidden():
             self._files.show_files(transfer.files)
@@ -226,15 +225,6 @@ class TransferCard(SurfaceFrame):
         # On a page of many cards a button's word alone does not say what it is about.
         for button in (self._pause, self._resume, self._show_in_library, self._cancel, self._fold):
             button.setAccessibleName(f"{button.text()}: {transfer.request.title}")
-
-    def _show_problem(self, problem: Problem | None) -> None:
-        if problem == self._shown_problem:
-            return  # shown already, perhaps with its details open
-        self._shown_problem = problem
-        if problem is None:
-            self._problem.clear()
-        else:
-            self._problem.show_problem(problem)
 
     def _draw_icon(self) -> None:
         _, role, icon = STATE_LOOKS[self._transfer.state]
