@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from dflash_desktop.domain.export_environment import EnvironmentState
 from dflash_desktop.domain.units import format_bytes
@@ -21,7 +21,6 @@ from dflash_desktop.ui.theme import (
     GAP_MEDIUM,
     GAP_SMALL,
     GAP_TINY,
-    ICON_SIZE,
     STATE_COLOURS,
     TextRole,
 )
@@ -30,6 +29,7 @@ from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.progress_strip import ProgressStrip
 from dflash_desktop.ui.widgets.question import Answer, Question
+from dflash_desktop.ui.widgets.state_icon import StateIcon
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class EnvironmentCard(SurfaceFrame):
         self._theme = theme
         self._status = status
         self._is_busy = False
-        self._icon = QLabel()
+        self._icon = StateIcon(theme=theme)
         self._state = Label()
         self._used_for = Label(wraps=True)
         self._numbers = Label(role=TextRole.CAPTION, wraps=True)
@@ -86,7 +86,6 @@ class EnvironmentCard(SurfaceFrame):
         self._question.answered.connect(self._on_remove_answered)
         self._question.closed.connect(self._on_question_closed)
         self._lay_out()
-        theme.changed.connect(self._draw_icon)
         self.show_status(status)
 
     @property
@@ -97,7 +96,7 @@ class EnvironmentCard(SurfaceFrame):
     def show_status(self, status: EnvironmentStatus) -> None:
         """Show what is known of it now."""
         self._status = status
-        word, role, _ = STATE_LOOKS[status.state]
+        word, role, icon = STATE_LOOKS[status.state]
         self._state.show_text(word, role=role)
         self._used_for.show_text(status.used_for)
         self._numbers.show_text(size_line(status))
@@ -107,7 +106,7 @@ class EnvironmentCard(SurfaceFrame):
         self._detail.setVisible(bool(detail.strip()))
         self.setAccessibleName(f"{status.title}, {word}")
         self._show_buttons()
-        self._draw_icon()
+        self._icon.show_state(icon, STATE_COLOURS[role])
 
     def show_progress(self, sentence: str, numbers: str, share: float) -> None:
         """It is being installed, repaired or removed; `share` is 0 to 1."""
@@ -160,11 +159,6 @@ class EnvironmentCard(SurfaceFrame):
         self._remove.setVisible(is_free and is_here)
         for button in (self._install, self._check, self._remove):
             button.setAccessibleName(f"{button.text()}: {self._status.title}")
-
-    def _draw_icon(self) -> None:
-        _, role, icon = STATE_LOOKS[self._status.state]
-        drawn = self._theme.icon(icon, STATE_COLOURS[role])
-        self._icon.setPixmap(drawn.pixmap(QSize(ICON_SIZE, ICON_SIZE), self.devicePixelRatioF()))
 
     def _on_install_clicked(self) -> None:
         is_damaged = self._status.state is EnvironmentState.DAMAGED

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from dflash_desktop.domain.export_run import ExportState
 from dflash_desktop.ui.export.run_words import OPEN, STATE_LOOKS, place_line, spoken_run
@@ -14,7 +14,6 @@ from dflash_desktop.ui.theme import (
     GAP_MEDIUM,
     GAP_SMALL,
     GAP_TINY,
-    ICON_SIZE,
     STATE_COLOURS,
     TextRole,
 )
@@ -22,6 +21,7 @@ from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.question import Answer, Question
+from dflash_desktop.ui.widgets.state_icon import StateIcon
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 from dflash_desktop.ui.widgets.tab_order import order_tabs
 
@@ -92,7 +92,7 @@ class RunCard(SurfaceFrame):
         self._id = run_id
         self._run: ExportRun | None = None
         self._title = ElidedLabel(role=TextRole.STRONG)
-        self._icon = QLabel()
+        self._icon = StateIcon(theme=theme)
         self._state = Label()
         self._line = Label(role=TextRole.MUTED, wraps=True)
         self._show = Button("Show", theme=theme)
@@ -117,7 +117,6 @@ class RunCard(SurfaceFrame):
         column.addSpacing(GAP_TINY)
         column.addWidget(self._question)
         column.addLayout(FlowRow(self._show, self._resume, self._remove))
-        theme.changed.connect(self._draw_icon)
 
     def show_run(self, run: ExportRun) -> None:
         """Show a run as it is now."""
@@ -139,14 +138,8 @@ class RunCard(SurfaceFrame):
         self.setAccessibleName(spoken_run(run))
         for button in (self._show, self._resume, self._remove):
             button.setAccessibleName(f"{button.text()}: {title}")
-        self._draw_icon()
-
-    def _draw_icon(self) -> None:
-        if self._run is not None:
-            _, role, icon = STATE_LOOKS[self._run.state]
-            drawn = self._theme.icon(icon, STATE_COLOURS[role])
-            size = QSize(ICON_SIZE, ICON_SIZE)
-            self._icon.setPixmap(drawn.pixmap(size, self.devicePixelRatioF()))
+        _, role, icon = STATE_LOOKS[run.state]
+        self._icon.show_state(icon, STATE_COLOURS[role])
 
     def _on_remove_clicked(self) -> None:
         if self._run is None or self._run.state in (ExportState.DONE, ExportState.CANCELLED):

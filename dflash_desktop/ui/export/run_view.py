@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from dflash_desktop.domain.export_run import ExportState
 from dflash_desktop.domain.problems import Remedy
@@ -28,7 +28,6 @@ from dflash_desktop.ui.problem_view import ProblemView
 from dflash_desktop.ui.theme import (
     GAP_MEDIUM,
     GAP_SMALL,
-    ICON_SIZE,
     SIZE_CAPTION,
     STATE_COLOURS,
     TextRole,
@@ -38,6 +37,7 @@ from dflash_desktop.ui.widgets.buttons import Button, ButtonKind
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.question import Answer, Question
+from dflash_desktop.ui.widgets.state_icon import StateIcon
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ class RunView(QWidget):
         self._theme = theme
         self._run: ExportRun | None = None
         self._title = ElidedLabel(role=TextRole.HEADING)
-        self._icon = QLabel()
+        self._icon = StateIcon(theme=theme)
         self._state = Label()
         self._place = Label(role=TextRole.MUTED, wraps=True)
         self._notice = IconLine(_NOTICE, "", theme=theme, role=TextRole.INTERFACE)
@@ -94,7 +94,6 @@ class RunView(QWidget):
         self.log = LogView(theme=theme)
         self._built_buttons()
         self._lay_out()
-        theme.changed.connect(self._draw_icon)
 
     @property
     def run_id(self) -> str:
@@ -108,10 +107,10 @@ class RunView(QWidget):
             self._question.hide()
         was_open = self._run is not None and self._run.id == run.id and self._run.state in OPEN
         self._run = run
-        word, role, _ = STATE_LOOKS[run.state]
+        word, role, icon = STATE_LOOKS[run.state]
         self._title.show_text(run.plan.request.title)
         self._state.show_text(word, role=role)
-        self._draw_icon()
+        self._icon.show_state(icon, STATE_COLOURS[role])
         self._place.show_text(place_line(run))
         self._notice.show_line(_NOTICE, run.notice)
         self._notice.setVisible(bool(run.notice))
@@ -199,13 +198,6 @@ class RunView(QWidget):
         self._cancel.setVisible(not is_asking and not is_over)
         self._cancel.setText("Discard…" if is_stopped else "Cancel…")
         self._log_file.setVisible(run.log_file is not None and bool(run.log_lines))
-
-    def _draw_icon(self) -> None:
-        if self._run is not None:
-            _, role, icon = STATE_LOOKS[self._run.state]
-            drawn = self._theme.icon(icon, STATE_COLOURS[role])
-            size = QSize(ICON_SIZE, ICON_SIZE)
-            self._icon.setPixmap(drawn.pixmap(size, self.devicePixelRatioF()))
 
     def _on_remedy_chosen(self, remedy: Remedy) -> None:
         if remedy is Remedy.RETRY:

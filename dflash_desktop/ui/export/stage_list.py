@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from dflash_desktop.domain.export_run import StageState
 from dflash_desktop.ui.colours import ColourRole
@@ -14,7 +14,6 @@ from dflash_desktop.ui.theme import (
     GAP_MEDIUM,
     GAP_SMALL,
     GAP_TINY,
-    ICON_SIZE,
     SIZE_CAPTION,
     STATE_COLOURS,
     TextRole,
@@ -22,6 +21,7 @@ from dflash_desktop.ui.theme import (
 )
 from dflash_desktop.ui.widgets.empty_layout import empty_layout
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
+from dflash_desktop.ui.widgets.state_icon import StateIcon
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.export_run import ExportStage
@@ -60,8 +60,7 @@ class _StageRow(QWidget):
         super().__init__()
         self._theme = theme
         self._shown: ExportStage | None = None
-        self._icon = QLabel()
-        self._icon.setFixedSize(QSize(ICON_SIZE, ICON_SIZE))
+        self._icon = StateIcon(theme=theme)
         self._title = Label(wraps=True)
         self._seconds = Label(role=TextRole.CAPTION)
         self._seconds.setFont(interface_font(SIZE_CAPTION, tabular=True))
@@ -82,15 +81,13 @@ class _StageRow(QWidget):
         row.setSpacing(GAP_MEDIUM)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
-        theme.changed.connect(self._draw_icon)
 
     def show_stage(self, stage: ExportStage) -> None:
         """Show one stage; what has not changed is not drawn again."""
         if stage == self._shown:
             return
-        is_new_state = self._shown is None or self._shown.state is not stage.state
         self._shown = stage
-        word, _, _ = STAGE_LOOKS[stage.state]
+        word, role, icon = STAGE_LOOKS[stage.state]
         is_running = stage.state is StageState.RUNNING
         is_waiting = stage.state is StageState.WAITING
         title_role = TextRole.STRONG if is_running else TextRole.INTERFACE
@@ -106,19 +103,10 @@ class _StageRow(QWidget):
         self._detail.setVisible(bool(stage.detail) and not is_waiting)
         parts = (stage.title, word, share, time, stage.detail)
         self.setAccessibleName(", ".join(part for part in parts if part))
-        if is_new_state:
-            self._draw_icon()
+        self._icon.show_state(icon, STATE_COLOURS.get(role, ColourRole.ACCENT))
 
     def _keep_room_for_bar(self, is_kept: bool) -> None:
         """What is below stays where it is when a share becomes known, or unknown again."""
         policy = self._bar.sizePolicy()
         policy.setRetainSizeWhenHidden(is_kept)
         self._bar.setSizePolicy(policy)
-
-    def _draw_icon(self) -> None:
-        if self._shown is None:
-            return
-        _, role, icon = STAGE_LOOKS[self._shown.state]
-        colour = STATE_COLOURS.get(role, ColourRole.ACCENT)
-        size = QSize(ICON_SIZE, ICON_SIZE)
-        self._icon.setPixmap(self._theme.icon(icon, colour).pixmap(size, self.devicePixelRatioF()))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout
 
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.transfer import TransferState
@@ -18,7 +18,6 @@ from dflash_desktop.ui.theme import (
     GAP_MEDIUM,
     GAP_SMALL,
     GAP_TINY,
-    ICON_SIZE,
     SIZE_CAPTION,
     STATE_COLOURS,
     TextRole,
@@ -36,6 +35,7 @@ from dflash_desktop.ui.widgets.buttons import Button, ButtonKind, IconButton
 from dflash_desktop.ui.widgets.flow_row import FlowRow
 from dflash_desktop.ui.widgets.labels import ElidedLabel, Label
 from dflash_desktop.ui.widgets.question import Answer, Question
+from dflash_desktop.ui.widgets.state_icon import StateIcon
 from dflash_desktop.ui.widgets.surfaces import Surface, SurfaceFrame
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class TransferCard(SurfaceFrame):
         self._has_order = has_order
         self._transfer = transfer
         self._title = ElidedLabel(role=TextRole.STRONG)
-        self._icon = QLabel()
+        self._icon = StateIcon(theme=theme)
         self._state = Label()
         self._bar = QProgressBar()
         self._bar.setRange(0, _BAR_STEPS)
@@ -114,7 +114,6 @@ class TransferCard(SurfaceFrame):
         self._buttons = self._built_buttons()
         self._lay_out()
         self._bind_keys()
-        theme.changed.connect(self._draw_icon)
         self.show_transfer(transfer)
 
     @property
@@ -125,10 +124,12 @@ class TransferCard(SurfaceFrame):
     def show_transfer(self, transfer: Transfer) -> None:
         """Show the transfer as it is now."""
         self._transfer = transfer
-        word, role, _ = STATE_LOOKS[transfer.state]
+        word, role, icon = STATE_LOOKS[transfer.state]
         self._title.show_text(transfer.request.title)
         self._state.show_text(word, role=role)
-        self._draw_icon()
+        self._icon.setVisible(icon is not None)
+        if icon is not None:
+            self._icon.show_state(icon, STATE_COLOURS[role])
         self._bar.setValue(round(share_of(transfer) * _BAR_STEPS))
         self._bar.setAccessibleName(f"Progress of {transfer.request.title}")
         self._set_bar_tone(role)
@@ -225,14 +226,6 @@ class TransferCard(SurfaceFrame):
         # On a page of many cards a button's word alone does not say what it is about.
         for button in (self._pause, self._resume, self._show_in_library, self._cancel, self._fold):
             button.setAccessibleName(f"{button.text()}: {transfer.request.title}")
-
-    def _draw_icon(self) -> None:
-        _, role, icon = STATE_LOOKS[self._transfer.state]
-        self._icon.setVisible(icon is not None)
-        if icon is not None:
-            drawn = self._theme.icon(icon, STATE_COLOURS[role])
-            size = QSize(ICON_SIZE, ICON_SIZE)
-            self._icon.setPixmap(drawn.pixmap(size, self.devicePixelRatioF()))
 
     def _set_bar_tone(self, role: TextRole) -> None:
         is_calm = role is TextRole.MUTED and self._transfer.state is not TransferState.PAUSED
