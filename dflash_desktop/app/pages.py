@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QTimer
 
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
 
     from dflash_desktop.app.image_page import ImagePage
     from dflash_desktop.app.services import Services
+    from dflash_desktop.app.setup_page import SetupPage
     from dflash_desktop.domain.export_request import ExportRequest
     from dflash_desktop.domain.problems import Problem
     from dflash_desktop.paths import AppPaths
     from dflash_desktop.ui.main_window import MainWindow
     from dflash_desktop.ui.measure.presenter import MeasurePresenter
+    from dflash_desktop.ui.models.pane import ModelsPane
     from dflash_desktop.ui.theme import Theme
-    from dflash_desktop.ui.wizard.presenter import WizardPresenter
 
 
 class Pages:
@@ -54,7 +55,7 @@ class Pages:
         self._report = report
         self._on_remedy = on_remedy
         self._measure: MeasurePresenter | None = None
-        self._setup: WizardPresenter | None = None
+        self._setup: SetupPage | None = None
         self._images: ImagePage | None = None
         self.pairs = PairPresenter(
             window=window,
@@ -137,7 +138,7 @@ class Pages:
         if page is Page.CHAT:
             self.chat_pane.focus_composer()
         elif page is Page.SETUP and self._setup is not None:
-            self._setup.open()
+            self._setup.presenter.open()
         else:
             self._window.sidebar.focus_page(page)
         self._model_pages.on_shown(page)
@@ -148,16 +149,11 @@ class Pages:
         """Lead to the starter model, whether it is to be had or to be repaired."""
         self.show(Page.SETUP)
         if self._setup is not None:
-            self._setup.show_starter()
+            self._setup.presenter.show_starter()
 
     def show_devices(self) -> None:
         """Lead to the choice of the device."""
-        from dflash_desktop.ui.models.pane import ModelsPane
-
-        self.show(Page.MODELS)
-        pane = self._window.page_widget(Page.MODELS)
-        if isinstance(pane, ModelsPane):
-            pane.show_run_form()
+        self._shown_models().show_run_form()
 
     def take_opened(self, remedy: Remedy, paths: tuple[Path, ...]) -> None:
         """Lead these to where such a remedy takes them, in view; nothing is done with them yet."""
@@ -178,7 +174,7 @@ class Pages:
         """Lead to getting this pair of the catalogue, the person's own part of it included."""
         self.show(Page.SETUP)
         if self._setup is not None:
-            self._setup.show_pair(pair_id)
+            self._setup.presenter.show_pair(pair_id)
 
     def export(self, request: ExportRequest | None = None) -> None:
         """Lead to making a model from a checkpoint; of a request, to its plan."""
@@ -221,7 +217,7 @@ class Pages:
             self._conversations,
             self.pairs,
             self._measure,
-            self._setup,
+            None if self._setup is None else self._setup.presenter,
         )
         ends = [p.close() for p in presenters if p is not None]
         if self._images is not None:
@@ -282,9 +278,9 @@ class Pages:
         return pane
 
     def _built_setup(self) -> QWidget:
-        from dflash_desktop.app.setup_page import build_setup
+        from dflash_desktop.app.setup_page import SetupPage
 
-        pane, self._setup = build_setup(
+        self._setup = SetupPage(
             services=self._services,
             paths=self._paths,
             pairs=self.pairs,
@@ -292,24 +288,13 @@ class Pages:
             report=self._report,
             export=self.export,
             on_problem=self._window.show_problem,
+            on_remedy=self._on_remedy,
+            show=self.show,
+            show_own_pair_form=self._show_own_pair_form,
+            ask=self._ask,
+            models=self._model_pages,
         )
-        pane.left.connect(lambda: self.show(Page.CHAT))
-        pane.choose.own_pair_requested.connect(self._show_own_pair_form)
-        pane.starter.own_pair_requested.connect(self._show_own_pair_form)
-        pane.starter.log_requested.connect(lambda: self._on_remedy(Remedy.OPEN_LOG))
-        pane.ready.question_chosen.connect(self._ask)
-        pane.ready.measure_requested.connect(lambda: self.show(Page.MEASURE))
-        pane.ready.models_requested.connect(lambda: self.show(Page.MODELS))
-        for page in (pane.machine, pane.ready):
-            page.remedy_chosen.connect(self._on_remedy)
-        pane.transfer.remedy_chosen.connect(self._on_remedy_of_setup)
-        return pane
-
-    def _on_remedy_of_setup(self, remedy: Remedy) -> None:
-        if self._setup is not None:
-            self._model_pages.take_remedy(
-                remedy, self._setup.repo_ids, on_given=self._setup.try_again
-            )
+        return self._setup.pane
 
     def _ask(self, question: str) -> None:
         """Open the chat with this question on its way."""
@@ -317,9 +302,8 @@ class Pages:
         self.chat_pane.send_requested.emit(question)
 
     def _show_own_pair_form(self) -> None:
-        from dflash_desktop.ui.models.pane import ModelsPane
+        self._shown_models().show_own_pair_form()
 
+    def _shown_models(self) -> ModelsPane:
         self.show(Page.MODELS)
-        pane = self._window.page_widget(Page.MODELS)
-        if isinstance(pane, ModelsPane):
-            pane.show_own_pair_form()
+        return cast("ModelsPane", self._window.page_widget(Page.MODELS))
