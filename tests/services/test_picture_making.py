@@ -34,6 +34,8 @@ pytestmark = pytest.mark.openvino
 
 REQUEST = PictureRequest("a red cat", 64, 64, steps=4, guidance=7.5, seed=42)
 LONG = replace(REQUEST, steps=200)
+WORTH_A_PREVIEW_SECONDS = 1.0
+"""Of the whole picture; at half of it the first preview comes."""
 
 
 @dataclass
@@ -122,12 +124,18 @@ async def test_pictures_steps_seeds_sources_and_cancelling(maker: Maker, tmp_pat
 
 
 async def test_previews_are_shown_stay_cheap_and_do_not_change_the_picture(maker: Maker) -> None:
-    steps, made = await maker.run(LONG)
+    side, seconds = 64, 0.0
+    while seconds < WORTH_A_PREVIEW_SECONDS:
+        side += 64
+        (*_, last), _ = await maker.run(replace(REQUEST, width=side, height=side, steps=20))
+        seconds = last.seconds_per_step * LONG.steps
+    slow = replace(LONG, width=side, height=side)
+    steps, made = await maker.run(slow)
     previews = [step.preview for step in steps if step.preview is not None]
     assert previews
-    assert all((one.width, one.height) == (64, 64) for one in previews)
+    assert all((one.width, one.height) == (side, side) for one in previews)
     assert len(previews) < len(steps) / 2
-    _, again = await maker.run(LONG)
+    _, again = await maker.run(slow)
     assert again.pixels == made.pixels
 
 

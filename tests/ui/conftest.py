@@ -27,6 +27,13 @@ def _garbage_of_the_last_test() -> Iterator[None]:
     gc.collect()
 
 
+@pytest.fixture(autouse=True, scope="package")
+def _closing_a_window_ends_no_loop(qapp: QApplication) -> None:
+    """As in the program (ui/application.py); else a window of an earlier test, deleted while a
+    loop runs, ends that loop."""
+    qapp.setQuitOnLastWindowClosed(False)
+
+
 @pytest.fixture(autouse=True)
 def _garbage_in_this_thread() -> Iterator[None]:
     """Widgets die in the thread that they live in, as in the program (see ui/garbage.py)."""
