@@ -20,6 +20,7 @@ from dflash_desktop.domain.export_estimate import (
 from dflash_desktop.domain.export_recipes import Recipe
 from dflash_desktop.domain.export_request import WeightFormat
 from dflash_desktop.services.checkpoint_inspection import checkpoint_of
+from tests.exporting.measured_export import MeasuredExport
 
 TABLE = Path(__file__).parents[1] / "data" / "exports" / "memory.jsonl"
 RECIPES = {
@@ -32,20 +33,8 @@ RECIPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(MeasuredExport):
     """One line of the table."""
-
-    shape: str
-    weight_format: str
-    parameters: int
-    checkpoint_bytes: int
-    largest_tensor_values: int
-    is_calibration: bool
-    tree_bytes: int
-    process_bytes: int
-    output_bytes: int
-    temporary_bytes: int
-    seconds: float
 
     @property
     def id(self) -> str:

@@ -28,6 +28,7 @@ from dflash_desktop.domain.export_environment import choose_environment
 from dflash_desktop.domain.export_recipes import Recipe, convert_command
 from dflash_desktop.domain.export_request import WeightFormat
 from tests.export_environment_fixture import cached_environments
+from tests.exporting.measured_export import MeasuredExport
 
 _PROGRAM: Final = Path(__file__).resolve().parents[2] / "dflash_desktop/workers/export_program.py"
 _SCRIPTS: Final = Path(__file__).resolve().parents[1] / "exporting"
@@ -84,23 +85,6 @@ CASES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """What one export took, in bytes."""
-
-    shape: str
-    weight_format: str
-    parameters: int
-    checkpoint_bytes: int
-    largest_tensor_values: int
-    is_calibration: bool
-    tree_bytes: int
-    process_bytes: int
-    output_bytes: int
-    temporary_bytes: int
-    seconds: float
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, default=None, help="where the checkpoints go")
@@ -116,7 +100,7 @@ def main() -> int:
             made = json.loads(subprocess.check_output([python, *_maker(case, folder)]))
             for weight_format in case.formats:
                 peak = _measured(case, weight_format, made, python, folder, work)
-                line = json.dumps({name: getattr(peak, name) for name in Peak.__slots__})
+                line = json.dumps({name: getattr(peak, name) for name in MeasuredExport.__slots__})
                 print(line, flush=True)
                 if args.log is not None:
                     with args.log.open("a", encoding="utf-8") as log:
@@ -146,7 +130,7 @@ def _maker(case: Case, folder: Path) -> list[str | Path]:
 
 def _measured(
     case: Case, weight_format: str, made: dict[str, int], python: Path, folder: Path, work: Path
-) -> Peak:
+) -> MeasuredExport:
     output, temporary = work / "output", work / "temporary"
     for place in (output, temporary):
         shutil.rmtree(place, ignore_errors=True)
@@ -166,7 +150,7 @@ def _measured(
         tree, largest, temporary_bytes = _watched(process, temporary)
     if process.returncode:
         sys.exit((work / "export.log").read_text("utf-8", "replace")[-3000:])
-    return Peak(
+    return MeasuredExport(
         shape=case.shape,
         weight_format=weight_format,
         parameters=made["parameters"],
