@@ -145,66 +145,48 @@ def _counted(count: int, one: str, many: str) -> str:
 
 
 def _folder(folder: Path) -> Problem:
-    return Problem(
-        code="opened_model_folder",
-        headline=f"“{folder.name[:100]}” holds a model.",
-        advice="It can be used where it is: nothing is copied or changed there.",
-        severity=Severity.INFO,
-        detail=str(folder),
-        remedies=(Remedy.ADD_MODEL,),
-    )
+    advice = "It can be used where it is: nothing is copied or changed there."
+    return _offer("opened_model_folder", folder, "holds a model.", advice, Remedy.ADD_MODEL)
 
 
 def _gguf(path: Path) -> Problem:
-    return Problem(
-        code="opened_gguf",
-        headline=f"“{path.name[:100]}” is a GGUF file.",
-        advice=(
-            "A model that a draft can read is made of it for the Models page. The file itself "
-            "stays as it is."
-        ),
-        severity=Severity.INFO,
-        detail=str(path),
-        remedies=(Remedy.ADD_MODEL,),
+    advice = (
+        "A model that a draft can read is made of it for the Models page. The file itself stays "
+        "as it is."
     )
+    return _offer("opened_gguf", path, "is a GGUF file.", advice, Remedy.ADD_MODEL)
 
 
 def _checkpoint(folder: Path) -> Problem:
-    return Problem(
-        code="opened_checkpoint",
-        headline=f"“{folder.name[:100]}” is a checkpoint, which OpenVINO cannot run as it is.",
-        advice=(
-            "The Export page makes a model of it. First you see what that takes, and the folder "
-            "itself stays as it is."
-        ),
-        severity=Severity.INFO,
-        detail=str(folder),
-        remedies=(Remedy.EXPORT,),
+    what = "is a checkpoint, which OpenVINO cannot run as it is."
+    advice = (
+        "The Export page makes a model of it. First you see what that takes, and the folder "
+        "itself stays as it is."
     )
+    return _offer("opened_checkpoint", folder, what, advice, Remedy.EXPORT)
 
 
 def _draft(path: Path) -> Problem:
-    return Problem(
-        code="opened_draft",
-        headline=f"“{path.name[:100]}” is a draft as a GGUF file.",
-        advice=(
-            "The Export page makes a draft of it that OpenVINO can run. First you see what that "
-            "takes, and the file itself stays as it is."
-        ),
-        severity=Severity.INFO,
-        detail=str(path),
-        remedies=(Remedy.EXPORT,),
+    advice = (
+        "The Export page makes a draft of it that OpenVINO can run. First you see what that "
+        "takes, and the file itself stays as it is."
     )
+    return _offer("opened_draft", path, "is a draft as a GGUF file.", advice, Remedy.EXPORT)
 
 
 def _picture(path: Path) -> Problem:
+    advice = "A model that sees can be asked about it. The file itself stays as it is."
+    return _offer("opened_picture", path, "is a picture.", advice, Remedy.ATTACH_PICTURE)
+
+
+def _offer(code: str, path: Path, what: str, advice: str, way: Remedy) -> Problem:
     return Problem(
-        code="opened_picture",
-        headline=f"“{path.name[:100]}” is a picture.",
-        advice="A model that sees can be asked about it. The file itself stays as it is.",
+        code=code,
+        headline=f"“{path.name[:100]}” {what}",
+        advice=advice,
         severity=Severity.INFO,
         detail=str(path),
-        remedies=(Remedy.ATTACH_PICTURE,),
+        remedies=(way,),
     )
 
 
