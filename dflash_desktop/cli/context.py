@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dflash_desktop.services.export_planning import ExportPlanning
     from dflash_desktop.services.exports import Exports
     from dflash_desktop.services.hardware_probe import HardwareProbe
+    from dflash_desktop.services.hub_reach import SettingsHubReach
     from dflash_desktop.services.library_upkeep import LibraryUpkeep
     from dflash_desktop.services.measurement_store import MeasurementStore
     from dflash_desktop.services.model_library import ModelLibrary
@@ -104,14 +105,13 @@ class CommandContext:
     def refetch(self) -> ModelRefetch:
         """What mends damaged models."""
         from dflash_desktop.services.hub_problems import hub_problem
-        from dflash_desktop.services.hub_reach import SettingsHubReach
         from dflash_desktop.services.refetch import ModelRefetch
 
         return ModelRefetch(
             paths=self.paths,
             launcher=self.launcher,
             library=self.models,
-            hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
+            hub=self.hub,
             explain=hub_problem,
         )
 
@@ -128,12 +128,11 @@ class CommandContext:
     def export_planning(self) -> ExportPlanning:
         """What says before an export what it takes."""
         from dflash_desktop.services.export_planning import open_export_planning
-        from dflash_desktop.services.hub_reach import SettingsHubReach
 
         return open_export_planning(
             paths=self.paths,
             launcher=self.launcher,
-            hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
+            hub=self.hub,
             environments=self.exporters,
             reserve_bytes=lambda: self.settings.value.memory_reserve_bytes,
         )
@@ -141,7 +140,6 @@ class CommandContext:
     def open_exports(self, *, limit_bytes: int | None = None) -> Exports:
         """The exports of this installation; what is given goes before the settings."""
         from dflash_desktop.services.export_opening import open_exports
-        from dflash_desktop.services.hub_reach import SettingsHubReach
 
         return open_exports(
             paths=self.paths,
@@ -149,7 +147,7 @@ class CommandContext:
             environments=self.exporters,
             models=self.models,
             pairs=self.pairs,
-            hub=SettingsHubReach(settings=self.settings, tokens=self.tokens),
+            hub=self.hub,
             settings=self.settings,
             measurements=self.measurements,
             limit_bytes=limit_bytes,
@@ -161,6 +159,13 @@ class CommandContext:
         from dflash_desktop.services.pair_library import PairLibrary
 
         return PairLibrary(settings=self.settings, starter=self.starter, models=self.models)
+
+    @cached_property
+    def hub(self) -> SettingsHubReach:
+        """The way to the hub, as the settings say."""
+        from dflash_desktop.services.hub_reach import SettingsHubReach
+
+        return SettingsHubReach(settings=self.settings, tokens=self.tokens)
 
     @cached_property
     def tokens(self) -> TokenStore:

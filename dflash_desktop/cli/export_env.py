@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,8 +10,8 @@ from dflash_desktop.cli.progress import StepProgress
 from dflash_desktop.cli.result import (
     EXIT_FAULT,
     EXIT_INTERRUPTED,
-    JSON_VERSION,
     ToldResult,
+    print_event,
     problem_form,
 )
 from dflash_desktop.domain.export_environment import (
@@ -98,7 +97,7 @@ async def run(args: Namespace, context: CommandContext) -> Result:
     result = ExportEnvResult(context.exporters.status())
     if not args.json:
         return result
-    telling.line("done", result.as_json())
+    print_event("done", result.as_json())
     return ToldResult(0)
 
 
@@ -147,7 +146,7 @@ class _Telling:
         if now == self._told:
             return
         self._told = now
-        self.line(
+        print_event(
             "progress",
             {
                 "stage": progress.stage.value,
@@ -161,14 +160,9 @@ class _Telling:
     def failed(self, problem: Problem) -> None:
         """Why not, and what to do next."""
         if self._as_json:
-            self.line("failed", problem_form(problem))
+            print_event("failed", problem_form(problem))
         else:
             print(f"{problem.headline}\n{problem.advice}", file=sys.stderr, flush=True)
-
-    @staticmethod
-    def line(event: str, fields: dict[str, object]) -> None:
-        """One object for programs."""
-        print(json.dumps({"json_version": JSON_VERSION, "event": event, **fields}), flush=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.progress import Tenths
-from dflash_desktop.cli.result import JSON_VERSION, problem_form
+from dflash_desktop.cli.result import print_event, problem_form
 from dflash_desktop.domain.export_run import StageState
 from dflash_desktop.domain.units import format_bytes, format_seconds, format_speedup
 
@@ -53,7 +52,7 @@ class ExportOutput:
         """Where the models are, and what the pair is worth."""
         result = run.result
         if self._as_json:
-            self._object("done", {"id": run.id, **_result_form(run)})
+            print_event("done", {"id": run.id, **_result_form(run)})
         elif result is not None:
             for model in result.models:
                 print(f"“{model.model_id}” is ready ({model.contract_verdict}): {model.path}")
@@ -65,7 +64,7 @@ class ExportOutput:
         """Why not, and what to do next."""
         if self._as_json:
             fields = problem_form(problem)
-            self._object("failed", fields if run is None else {"id": run.id, **fields})
+            print_event("failed", fields if run is None else {"id": run.id, **fields})
             return
         _say(problem.headline)
         _say(problem.advice)
@@ -74,7 +73,7 @@ class ExportOutput:
 
     def _stage(self, run: ExportRun, stage: ExportStage) -> None:
         if self._as_json:
-            self._object(
+            print_event(
                 "stage",
                 {
                     "id": run.id,
@@ -99,7 +98,7 @@ class ExportOutput:
         if now - self._told_at < _JSON_SECONDS:
             return
         self._told_at = now
-        self._object(
+        print_event(
             "progress",
             {
                 "id": run.id,
@@ -113,7 +112,7 @@ class ExportOutput:
         memory = run.memory[-1] if run.memory else None
         if memory is not None and memory.at_seconds > self._memory_at:
             self._memory_at = memory.at_seconds
-            self._object(
+            print_event(
                 "memory",
                 {
                     "id": run.id,
@@ -130,10 +129,6 @@ class ExportOutput:
         self._log_count = run.log_count
         for line in run.log_lines[-new:] if new else ():
             _say(f"  | {line}")
-
-    @staticmethod
-    def _object(event: str, fields: dict[str, object]) -> None:
-        print(json.dumps({"json_version": JSON_VERSION, "event": event, **fields}), flush=True)
 
 
 def _result_form(run: ExportRun) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.export_output import ExportOutput
 from dflash_desktop.cli.result import EXIT_FAULT, EXIT_INTERRUPTED, ToldResult
-from dflash_desktop.domain.export_run import ExportState
+from dflash_desktop.domain.export_run import AT_REST
 from dflash_desktop.domain.problems import AppError, Problem
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from dflash_desktop.services.exports import Exports
 
 _BYTES_PER_GIGABYTE: Final = 1_000_000_000
-_OVER: Final = (ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED)
 
 
 def add_run_options(parser: ArgumentParser) -> None:
@@ -128,7 +127,7 @@ async def _until_over(exports: Exports, run_id: str, output: ExportOutput) -> Ex
             news.clear()
             run = next(one for one in exports.runs() if one.id == run_id)
             output.show(run)
-            if run.state in _OVER:
+            if run.state in AT_REST:
                 return run
             await news.wait()
     finally:

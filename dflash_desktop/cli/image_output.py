@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dflash_desktop.cli.result import JSON_VERSION, problem_form
+from dflash_desktop.cli.result import print_event, problem_form
 from dflash_desktop.domain.made_picture import MadePicture
 from dflash_desktop.domain.picture_queue import QueuePhase, pace_words, phase_words
 from dflash_desktop.domain.problems import AppError
@@ -103,7 +102,7 @@ class ImageOutput:
         self._count += 1
         recipe = written.picture.recipe
         if self._as_json:
-            self._object(
+            print_event(
                 "made",
                 {
                     "path": str(written.path.absolute()),
@@ -128,7 +127,7 @@ class ImageOutput:
     def failed(self, problem: Problem) -> None:
         """Why not, and what to do next."""
         if self._as_json:
-            self._object("failed", problem_form(problem))
+            print_event("failed", problem_form(problem))
             return
         self._end_line()
         print(f"{problem.headline}\n{problem.advice}", file=sys.stderr)
@@ -136,7 +135,7 @@ class ImageOutput:
     def done(self) -> None:
         """All are there."""
         if self._as_json:
-            self._object("done", {"count": self._count})
+            print_event("done", {"count": self._count})
 
     def _json_progress(self, item: QueuedPicture) -> None:
         now = time.monotonic()
@@ -144,7 +143,7 @@ class ImageOutput:
         if state == self._told and now - self._told_at < _JSON_SECONDS:
             return
         self._told, self._told_at = state, now
-        self._object(
+        print_event(
             "progress",
             {
                 "phase": item.phase.name.lower(),
@@ -159,8 +158,3 @@ class ImageOutput:
     def _end_line(self) -> None:
         if self._is_terminal:
             print(file=sys.stderr)
-
-    @staticmethod
-    def _object(event: str, fields: dict[str, object]) -> None:
-        line = json.dumps({"json_version": JSON_VERSION, "event": event, **fields})
-        print(line, flush=True)

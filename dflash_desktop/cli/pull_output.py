@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import time
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.cli.progress import Tenths
-from dflash_desktop.cli.result import JSON_VERSION, problem_form
+from dflash_desktop.cli.result import print_event, problem_form
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.domain.transfer import TransferState
 from dflash_desktop.domain.units import format_byte_rate, format_bytes, format_seconds
@@ -45,7 +44,7 @@ class PullOutput:
     def planned(self, request: TransferRequest, plan: TransferPlan) -> None:
         """What will come."""
         if self._as_json:
-            self._object(
+            print_event(
                 "planned",
                 {
                     "id": request.id,
@@ -91,7 +90,7 @@ class PullOutput:
         """It is in the library."""
         found = [model for model in models if model is not None]
         if self._as_json:
-            self._object(
+            print_event(
                 "done",
                 {
                     "id": request.id,
@@ -114,7 +113,7 @@ class PullOutput:
     def failed(self, problem: Problem) -> None:
         """Why not, and what to do next."""
         if self._as_json:
-            self._object("failed", problem_form(problem))
+            print_event("failed", problem_form(problem))
             return
         self._end_line()
         _say(problem.headline)
@@ -128,7 +127,7 @@ class PullOutput:
         if state == self._told_state and now - self._told_at < _JSON_SECONDS:
             return
         self._told_state, self._told_at = state, now
-        self._object(
+        print_event(
             "progress",
             {
                 "id": transfer.id,
@@ -156,11 +155,6 @@ class PullOutput:
     def _end_line(self) -> None:
         if self._is_terminal:
             print(file=sys.stderr)
-
-    @staticmethod
-    def _object(event: str, fields: dict[str, object]) -> None:
-        line = json.dumps({"json_version": JSON_VERSION, "event": event, **fields})
-        print(line, flush=True)
 
 
 def progress_line(transfer: Transfer) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping
 
     from dflash_desktop.domain.problems import Problem
 
@@ -31,6 +33,15 @@ def answer_with_grades(parser: ArgumentParser) -> None:
 def fault_code_of(args: Namespace) -> int:
     """The exit code of a fault in the command that these arguments chose."""
     return int(getattr(args, _FAULT_CODE, EXIT_FAULT))
+
+
+def print_event(event: str, fields: Mapping[str, object]) -> None:
+    """One line of a command that tells while it works; what is no JSON number is a fault of ours.
+
+    Raises `ValueError` for such a number.
+    """
+    form = {"json_version": JSON_VERSION, "event": event, **fields}
+    print(json.dumps(form, allow_nan=False), flush=True)
 
 
 def problem_form(problem: Problem) -> dict[str, object]:

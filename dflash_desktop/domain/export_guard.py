@@ -88,11 +88,10 @@ class GuardLimits:
 
 @dataclass(frozen=True, slots=True)
 class GuardDecision:
-    """The verdict and its reason; `predicted_available_bytes` is what would soon be left."""
+    """The verdict and its reason."""
 
     verdict: GuardVerdict
     reason: GuardReason = GuardReason.NONE
-    predicted_available_bytes: int = 0
 
 
 def guard_limits(
@@ -124,7 +123,7 @@ def decide(samples: Sequence[MemorySample], limits: GuardLimits) -> GuardDecisio
         verdict = GuardVerdict(sum(value >= threshold for threshold in thresholds))
         if verdict > worst:
             worst, reason = verdict, name
-    return GuardDecision(worst, reason, predicted)
+    return GuardDecision(worst, reason)
 
 
 def next_look_seconds(sample: MemorySample, limits: GuardLimits) -> float:

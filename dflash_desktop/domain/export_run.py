@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from dflash_desktop.domain.export_plan import ExportPlan
 from dflash_desktop.domain.problems import Problem
@@ -20,6 +21,10 @@ class ExportState(StrEnum):
     FAILED = "failed"  # can go on at its last finished stage
     CANCELLED = "cancelled"
     DONE = "done"
+
+
+AT_REST: Final = frozenset({ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED})
+"""Nothing of it runs any more, or will by itself."""
 
 
 class StageState(StrEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import sys
 import tempfile
@@ -14,10 +15,15 @@ from typing import TYPE_CHECKING
 from dflash_desktop.domain.problems import Problem, Remedy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 _REPLACE_ATTEMPTS = 5 if sys.platform == "win32" else 1
 _REPLACE_PAUSE_SECONDS = 0.02
+
+
+def write_json(path: Path, fields: Mapping[str, object]) -> None:
+    """Replace the file by one JSON object, as `write_atomically` does. Raises `OSError`."""
+    write_atomically(path, f"{json.dumps(fields, indent=2)}\n".encode())
 
 
 def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:

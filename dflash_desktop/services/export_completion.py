@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +11,7 @@ from dflash_desktop.domain.export_request import ExportRole, WeightFormat
 from dflash_desktop.domain.model_card import CardFacts, model_card
 from dflash_desktop.domain.model_facts import ModelKind
 from dflash_desktop.domain.shell_words import Shell, command_line
-from dflash_desktop.services.atomic_file import write_atomically
+from dflash_desktop.services.atomic_file import write_atomically, write_json
 from dflash_desktop.services.export_steps import item_of
 from dflash_desktop.services.model_inspection import inspect_model
 from dflash_desktop.services.record_maker import EXPORT_SOURCE_NAME, exported_with
@@ -45,7 +44,7 @@ def complete_exported(
     """
     for name in ("config.json", "openvino_config.json", "generation_config.json"):
         if (folder / name).is_file():
-            _write_json(folder / name, _without_paths(without_code(folder / name)))
+            write_json(folder / name, _without_paths(without_code(folder / name)))
     if item.role is ExportRole.DRAFT:
         for path in folder.iterdir():
             if path.name.startswith(_OF_A_TOKENIZER):
@@ -59,7 +58,7 @@ def complete_exported(
         if step.command and item_of(plan, step).role is item.role
     ]
     fetch = _fetch_of(plan, item.source)
-    _write_json(
+    write_json(
         folder / EXPORT_SOURCE_NAME,
         {
             "version": 1,
@@ -123,7 +122,3 @@ def _fetch_of(plan: ExportPlan, source: ExportSource) -> ExportFetch | None:
 def _target_of(plan: ExportPlan) -> str:
     targets = [i for i in plan.request.items if i.role is ExportRole.TARGET]
     return targets[0].source.repo_id if targets else ""
-
-
-def _write_json(path: Path, fields: dict[str, Any]) -> None:
-    write_atomically(path, f"{json.dumps(fields, indent=2)}\n".encode())

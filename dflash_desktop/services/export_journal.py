@@ -57,6 +57,10 @@ class StoredExport:
             return paths.incoming_dir / f"{EXPORT_PREFIX}{self.id}"
         return self.plan.output_dir.parent / f"{_BESIDE_PREFIX}{self.id}"
 
+    def log_file(self, paths: AppPaths) -> Path:
+        """What its processes said."""
+        return paths.log_dir / f"{EXPORT_PREFIX}{self.id}.log"
+
 
 class _File(msgspec.Struct, frozen=True):
     version: Literal[1]

@@ -20,6 +20,7 @@ from dflash_desktop.domain.shell_words import command_line, shells_of
 from dflash_desktop.domain.units import format_bytes
 from dflash_desktop.services.export_failures import step_problem
 from dflash_desktop.services.export_guard import StepCommand, end_strays
+from dflash_desktop.services.export_journal import EXPORT_PREFIX
 from dflash_desktop.services.export_stages import StageTelling
 from dflash_desktop.services.export_steps import (
     checkpoint_dir,
@@ -141,7 +142,7 @@ class ExportWork:
     ) -> None:
         python = self._environments.python(stored.plan.environment_id)
         output, temporary = _output_dir(stored, step, work_dir), temporary_dir(work_dir)
-        log_file = self._paths.log_dir / f"export-{stored.id}.log"
+        log_file = stored.log_file(self._paths)
         heard = _Heard(telling)
         heard.say(f"$ {command_line(step.command, shells_of(sys.platform)[0])}")
         await asyncio.to_thread(_prepare, output, temporary, log_file, heard.lines[-1])
@@ -266,7 +267,9 @@ def _prepare(output: Path, temporary: Path, log_file: Path, first_line: str) -> 
         log_file.parent.mkdir(parents=True, exist_ok=True)
         with log_file.open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"{first_line}\n")
-        logs = sorted(log_file.parent.glob("export-*.log"), key=lambda file: file.stat().st_mtime)
+        logs = sorted(
+            log_file.parent.glob(f"{EXPORT_PREFIX}*.log"), key=lambda file: file.stat().st_mtime
+        )
         for old in logs[:-_KEPT_LOGS]:
             old.unlink()
 

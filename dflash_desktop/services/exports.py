@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from dflash_desktop.domain.export_plan import ExportVerdict
-from dflash_desktop.domain.export_run import ExportRun, ExportState
+from dflash_desktop.domain.export_run import AT_REST, ExportRun, ExportState
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.services import export_problems as problems
 from dflash_desktop.services.atomic_file import write_problem
@@ -20,7 +20,6 @@ from dflash_desktop.services.install_lock import InstallLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from pathlib import Path
 
     from dflash_desktop.domain.export_plan import ExportPlan
     from dflash_desktop.domain.problems import Problem
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from dflash_desktop.services.keep_awake import KeepAwake
 
 _log = logging.getLogger(__name__)
-
-_OVER: Final = frozenset({ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED})
 
 
 class Exports:
@@ -91,7 +88,7 @@ class Exports:
             plan=plan,
             state=ExportState.WAITING,
             stages=stages_of(stored),
-            log_file=self._log_file(stored.id),
+            log_file=stored.log_file(self._paths),
         )
         entry = ExportEntry(stored, shown, self._tell)
         self._entries.append(entry)
@@ -145,7 +142,7 @@ class Exports:
         if self._running is not None:
             entry = self._running[0]
             # One that is through is shown before its task has ended.
-            if entry.ends_as is None and entry.shown.state not in _OVER:
+            if entry.ends_as is None and entry.shown.state not in AT_REST:
                 self._end(entry, ExportState.PAUSED)
         for entry in self._entries:
             if entry.shown.state is ExportState.WAITING:
@@ -283,15 +280,12 @@ class Exports:
         known = {entry.id for entry in self._entries}
         for stored in self._journal.load():
             if stored.id not in known:
-                log_file = self._log_file(stored.id)
+                log_file = stored.log_file(self._paths)
                 self._entries.append(loaded(stored, tell=self._tell, log_file=log_file))
 
     def _let_go(self) -> None:
         if not self._tasks:
             self._lock.release()
-
-    def _log_file(self, export_id: str) -> Path:
-        return self._paths.log_dir / f"export-{export_id}.log"
 
     def _tell(self) -> None:
         for listener in tuple(self._listeners):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from dflash_desktop.domain.ir_reader import IrError
@@ -11,7 +10,7 @@ from dflash_desktop.domain.pair_contract import Finding, Weight, check_contract
 from dflash_desktop.domain.problems import AppError
 from dflash_desktop.domain.rt_info_edit import RtInfoEditError
 from dflash_desktop.services import gguf_problems as problems
-from dflash_desktop.services.atomic_file import write_atomically
+from dflash_desktop.services.atomic_file import write_json
 from dflash_desktop.services.model_inspection import inspect_model, installed_runtime
 from dflash_desktop.services.rt_info_file import annotate_layers
 from dflash_desktop.workers.model_folder import MODEL_XML
@@ -43,9 +42,9 @@ def complete_model(
     except (IrError, LocatorError, RtInfoEditError) as error:
         raise AppError(problems.unusable(str(error))) from error
     precision = "int8" if as_int8 else model.precision
-    _write_json(folder / "config.json", _config(model))
-    _write_json(folder / "openvino_config.json", {"dtype": precision})
-    _write_json(folder / SOURCE_NAME, _source_facts(source, made_from))
+    write_json(folder / "config.json", _config(model))
+    write_json(folder / "openvino_config.json", {"dtype": precision})
+    write_json(folder / SOURCE_NAME, _source_facts(source, made_from))
     findings = check_contract(inspect_model(folder), None, runtime=installed_runtime())
     blocking = [finding for finding in findings if finding.weight is Weight.BLOCK]
     if blocking:
@@ -80,7 +79,3 @@ def _source_facts(source: GgufFile, made_from: Mapping[str, str]) -> dict[str, o
         "weight_types": ", ".join(source.model.weight_types),
         "runtime": installed_runtime(),
     }
-
-
-def _write_json(path: Path, fields: dict[str, object]) -> None:
-    write_atomically(path, f"{json.dumps(fields, indent=2)}\n".encode())
