@@ -18,7 +18,6 @@ from dflash_desktop.services.conversation_store import TRASH
 from dflash_desktop.services.home_check import home_problem
 from dflash_desktop.services.last_run import LastRun
 from dflash_desktop.services.settings_store import SettingsStore
-from dflash_desktop.ui.closing import EXPORT_RUNS, is_exporting
 from dflash_desktop.ui.first_paint import FirstPaint
 from dflash_desktop.ui.garbage import GarbageCollection
 from dflash_desktop.ui.main_window import MainWindow
@@ -237,6 +236,8 @@ class Program:
         """Refuse once while something would be lost or stopped, and say so."""
         if self._services is None:
             return True
+        from dflash_desktop.ui.closing import EXPORT_RUNS, is_exporting
+
         is_asked_already = self.window.banner.problem == EXPORT_RUNS
         if not self.is_closing and not is_asked_already and is_exporting(self._services.exports):
             self.window.show_problem(EXPORT_RUNS)

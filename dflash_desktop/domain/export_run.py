@@ -23,6 +23,9 @@ class ExportState(StrEnum):
     DONE = "done"
 
 
+WORKING: Final = frozenset({ExportState.RUNNING, ExportState.WAITING, ExportState.STOPPING})
+"""The end of the program would stop it; what is paused stays as it is."""
+
 AT_REST: Final = frozenset({ExportState.DONE, ExportState.FAILED, ExportState.CANCELLED})
 """Nothing of it runs any more, or will by itself."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from typing import TYPE_CHECKING, Final
+
+from dflash_desktop.domain.made_picture import Pixels
+from dflash_desktop.services.png_file import png_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,13 +24,9 @@ def draw_bench_picture(file: Path) -> Path:
 
     Raises `OSError`.
     """
-    rows = b"".join(
-        b"\0" + bytes(value for x in range(SIDE_PIXELS) for value in _colour(x, y))
-        for y in range(SIDE_PIXELS)
-    )
-    header = struct.pack(">IIBBBBB", SIDE_PIXELS, SIDE_PIXELS, 8, 2, 0, 0, 0)  # 8 bits of RGB
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
-    file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts))
+    places = ((x, y) for y in range(SIDE_PIXELS) for x in range(SIDE_PIXELS))
+    rgb = bytes(value for x, y in places for value in _colour(x, y))
+    file.write_bytes(png_bytes(Pixels(SIDE_PIXELS, SIDE_PIXELS, rgb), {}))
     return file
 
 
@@ -41,7 +38,3 @@ def _colour(x: int, y: int) -> tuple[int, int, int]:
     if 270 <= y < 400 and abs(x - 224) <= (y - 270) * 3 // 4:
         return _GREEN
     return _PAPER
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

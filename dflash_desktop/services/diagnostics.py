@@ -97,13 +97,20 @@ def private_facts() -> PrivateFacts:
     return PrivateFacts(home_dir=Path.home(), user=user, host=socket.gethostname())
 
 
+def system_lines() -> tuple[str, ...]:
+    """The program's version and the system's."""
+    return (
+        f"DFlash Desktop {__version__}",
+        f"System: {platform.platform()}, Python {platform.python_version()}",
+    )
+
+
 def problem_report(
     problem: Problem, *, private: PrivateFacts, facts: Iterable[tuple[str, str]] = ()
 ) -> str:
     """The text behind "Copy details"; `facts` are further lines, such as device and model."""
     lines = [
-        f"DFlash Desktop {__version__}",
-        f"System: {platform.platform()}, Python {platform.python_version()}",
+        *system_lines(),
         *(f"{name}: {value}" for name, value in facts if value),
         "",
         f"{problem.code}: {problem.headline}",

@@ -8,7 +8,6 @@ in it.
 from __future__ import annotations
 
 import io
-import platform
 import zipfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from dflash_desktop import __version__
 from dflash_desktop.log import read_tail
 from dflash_desktop.services.atomic_file import write_atomically
-from dflash_desktop.services.diagnostics import problem_report
+from dflash_desktop.services.diagnostics import problem_report, system_lines
 from dflash_desktop.workers.package_version import package_version
 
 if TYPE_CHECKING:
@@ -84,9 +83,10 @@ def _head(private: PrivateFacts, problem: Problem | None) -> str:
     versions = [(name, package_version(name) or "not installed") for name in _PACKAGES]
     if problem is not None:
         return problem_report(problem, private=private, facts=versions)
-    lines = [f"DFlash Desktop {__version__}"]
-    lines += [f"System: {platform.platform()}, Python {platform.python_version()}"]
-    lines += [f"{name}: {version}" for name, version in versions]
+    lines = [
+        *system_lines(),
+        *(f"{name}: {version}" for name, version in versions),
+    ]
     return private.mask("\n".join(lines)) + "\n"
 
 

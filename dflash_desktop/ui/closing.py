@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from dflash_desktop.domain.export_run import ExportState
+from dflash_desktop.domain.export_run import WORKING
 from dflash_desktop.domain.problems import Problem, Remedy, Severity
 
 if TYPE_CHECKING:
     from dflash_desktop.domain.export_run import ExportRun
-
-_WORKING: Final = frozenset({ExportState.RUNNING, ExportState.WAITING, ExportState.STOPPING})
 
 EXPORT_RUNS: Final = Problem(
     code="export_runs",
@@ -33,4 +31,4 @@ class Runs(Protocol):
 
 def is_exporting(exports: Runs) -> bool:
     """Whether closing would stop something; what is paused stays as it is."""
-    return any(run.state in _WORKING for run in exports.runs())
+    return any(run.state in WORKING for run in exports.runs())

@@ -40,7 +40,6 @@ class IconName(StrEnum):
     DOWNLOAD = "download"
     ELLIPSIS = "ellipsis"
     EXTERNAL_LINK = "external-link"
-    EYE_OFF = "eye-off"
     FILE_TEXT = "file-text"
     FOLDER_OPEN = "folder-open"
     GAUGE = "gauge"

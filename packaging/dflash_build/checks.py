@@ -46,10 +46,10 @@ def layout_problems(folder: Path) -> list[str]:
     return problems
 
 
-def self_test_problems(folder: Path, *, quick: bool = False) -> list[str]:
+def self_test_problems(folder: Path) -> list[str]:
     """What the program says of itself, with a home of its own; an empty list when all is well."""
     with tempfile.TemporaryDirectory() as home:
-        words = ["self-test", "--json", *(["--quick"] if quick else [])]
+        words = ["self-test", "--json"]
         done = subprocess.run(
             [str(executable(folder, layout.WINDOW)), *words],
             env={**os.environ, "DFLASH_HOME": home},

@@ -64,7 +64,6 @@ class EnvironmentCard(SurfaceFrame):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(Surface.CARD, parent)
-        self._theme = theme
         self._status = status
         self._is_busy = False
         self._icon = StateIcon(theme=theme)

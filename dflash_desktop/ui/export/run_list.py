@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from dflash_desktop.domain.export_run import ExportState
-from dflash_desktop.ui.export.run_words import OPEN, STATE_LOOKS, place_line, spoken_run
+from dflash_desktop.domain.export_run import WORKING, ExportState
+from dflash_desktop.ui.export.run_words import STATE_LOOKS, place_line, spoken_run
 from dflash_desktop.ui.theme import (
     GAP,
     GAP_MEDIUM,
@@ -88,7 +88,6 @@ class RunCard(SurfaceFrame):
 
     def __init__(self, run_id: str, *, theme: Theme) -> None:
         super().__init__(Surface.CARD)
-        self._theme = theme
         self._id = run_id
         self._run: ExportRun | None = None
         self._title = ElidedLabel(role=TextRole.STRONG)
@@ -133,7 +132,7 @@ class RunCard(SurfaceFrame):
         if self._resume.hasFocus() and not is_stopped:  # else Qt would leave the page
             self._show.setFocus()
         self._resume.setVisible(is_stopped and not is_asking)
-        self._remove.setVisible(run.state not in OPEN - {ExportState.PAUSED} and not is_asking)
+        self._remove.setVisible(run.state not in WORKING and not is_asking)
         self._remove.setText("Remove…" if is_stopped else "Take off this list")
         self.setAccessibleName(spoken_run(run))
         for button in (self._show, self._resume, self._remove):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from dflash_desktop.domain.export_run import ExportState
+from dflash_desktop.domain.export_run import WORKING, ExportState
 from dflash_desktop.domain.problems import Remedy
 from dflash_desktop.ui.colours import ColourRole
 from dflash_desktop.ui.export.log_view import LogView
@@ -208,7 +208,7 @@ class RunView(QWidget):
     def _on_cancel_clicked(self) -> None:
         if self._run is None:
             return
-        is_open = self._run.state in OPEN - {ExportState.PAUSED}
+        is_open = self._run.state in WORKING
         self._question.show_label(_STOP.key, "Cancel the export" if is_open else "Discard it")
         self._question.ask(_ASK_STOP if is_open else _ASK_DISCARD)
         self._show_buttons(self._run)

@@ -58,7 +58,6 @@ class StageList(QWidget):
 class _StageRow(QWidget):
     def __init__(self, *, theme: Theme) -> None:
         super().__init__()
-        self._theme = theme
         self._shown: ExportStage | None = None
         self._icon = StateIcon(theme=theme)
         self._title = Label(wraps=True)

@@ -56,11 +56,6 @@ class PreviewView(QWidget):
         self.setAccessibleName("Preview")
         theme.changed.connect(self.update)
 
-    @property
-    def has_preview(self) -> bool:
-        """Whether there is something to see."""
-        return not self._image.isNull()
-
     def show_small(self, is_small: bool) -> None:
         """Where there is little room."""
         side = _SMALL_PREVIEW_PX if is_small else _PREVIEW_PX

@@ -139,10 +139,6 @@ class RequestForm(QWidget):
         self._estimate.show_text(words, role=TextRole.WARN if is_too_much else TextRole.CAPTION)
         self._estimate.setToolTip(explanation)
 
-    def focus_prompt(self) -> None:
-        """Ready to write."""
-        self._prompt.setFocus()
-
     def _request(self) -> PictureRequest:
         width, height = self.picture_size
         source = self.source.source if self.source.isVisibleTo(self) else None
